@@ -43,6 +43,8 @@ from nxkernel.messages.grammar import a
 _FEW = 4
 _SPECIAL = frozenset({"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__",
                       "__path__", "__spec__"})  # fmt: skip
+#: Where an abstract base class remembers what passed for its instances: nothing that a function computes with.
+_OF_ABSTRACT_CLASS = "_abc_impl"
 #: On the path to what a class holds: placeholders cannot get there, as objects are not given another class.
 NOBODY = type("Nobody", (), {})
 
@@ -210,7 +212,7 @@ class HeldWalk(SnapshotParts):
                     self.value(inner, f"{parent.__name__}.{key}", None)
                     self._around.pop()
                     self.reach.has_method(value, inner, "" if open_ else key)
-                elif not key.startswith("__") and not is_of_slot(inner):
+                elif not key.startswith("__") and key != _OF_ABSTRACT_CLASS and not is_of_slot(inner):
                     self._hidden += issubclass(value, enum.Enum)
                     read = functools.partial(getitem, vars(parent), key)
                     self.value(inner, f"{parent.__name__}.{key}", read, "" if open_ else key)

@@ -1,5 +1,6 @@
 """What functions capture: arrays are read at every call, everything else is compared: never a stale answer."""
 
+import abc
 import functools
 import types
 
@@ -473,3 +474,24 @@ def test_what_a_person_writes_on_a_definition_is_looked_at(run, of, read):
     assert value(made(ONE)) == [3.0] * 3
     c.factor = 4.0
     assert value(made(ONE)) == [4.0] * 3
+
+
+class Kernel(abc.ABC):
+    @abc.abstractmethod
+    def weights(self, x):
+        """What each element counts."""
+
+    def __call__(self, x):
+        return self.weights(x).sum()
+
+
+class Bump(Kernel):
+    def weights(self, x):
+        return np.maximum(1 - x * x, 0)
+
+
+def test_an_abstract_base_class_is_compared():
+    f, x = nx.jit(lambda x: Bump()(x)), np.linspace(-2, 2, 9)
+    f(x)
+    with nx.assert_compiles(0):
+        assert f(x) == Bump()(x)
