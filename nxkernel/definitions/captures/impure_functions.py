@@ -36,6 +36,8 @@ _NUMPY = frozenset(
         "load", "loadtxt", "memmap", "open_memmap",
     }
 )  # fmt: skip
+#: What `logging` and its loggers have to say something, as `print` does: it gives nothing back.
+SAYING = frozenset({"debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log"})
 #: Packages, and modules of packages, all of whose functions read files.
 _READERS = ("nxkernel.formats", "scipy.io")
 
@@ -72,6 +74,8 @@ def is_impure(value: Any) -> bool:
         return name in _NUMPY
     if module == "builtins" or value is builtins.open:
         return value in _BUILTINS
+    if module == "logging" and name in SAYING:
+        return False
     return not _is_pure(module)
 
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nxkernel import types
+from nxkernel.definitions.captures.impure_functions import SAYING
 from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.operators.python_builtins import has_traced
@@ -344,7 +345,6 @@ def _saying(function: Callable[..., Any], name: str) -> Callable[..., None]:
     return say
 
 
-_LEVELS = ("debug", "info", "warning", "warn", "error", "critical", "fatal", "exception", "log")
 _TWINS: dict[Any, Callable[..., Any]] = {
     builtins.print: print_,
     builtins.str: _str,
@@ -367,7 +367,7 @@ def twin(function: Any) -> Callable[..., Any] | None:
         return lambda *args, **options: _filled(owner, *args, **options)
     if isinstance(owner, str) and name == "join":
         return lambda parts, /: joined(owner, parts)
-    if name in _LEVELS:
+    if name in SAYING:
         return _logging(function, owner, name)
     stream = _stream(owner) if name in ("write", "flush") else None
     if stream is not None:
@@ -377,8 +377,12 @@ def twin(function: Any) -> Callable[..., Any] | None:
 
 def _logging(function: Any, owner: Any, name: str) -> Callable[..., Any] | None:
     """The replacement for a logging function or method; None while `logging` is not imported."""
-    logging = sys.modules.get("logging")
-    if function is getattr(logging, name, None):
+    if function is getattr(sys.modules.get("logging"), name, None):
         return _saying(function, f"logging.{name}()")
-    kinds = getattr(logging, "Logger", ()), getattr(logging, "LoggerAdapter", ())
-    return _saying(function, f"{name}() of a logger") if isinstance(owner, kinds) else None
+    return _saying(function, f"{name}() of a logger") if is_logger(owner) else None
+
+
+def is_logger(value: Any) -> bool:
+    """Whether a value is a logger of Python's `logging`, or an adapter of one."""
+    logging = sys.modules.get("logging")
+    return isinstance(value, (getattr(logging, "Logger", ()), getattr(logging, "LoggerAdapter", ())))
