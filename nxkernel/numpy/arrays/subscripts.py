@@ -293,11 +293,11 @@ def parts(values: Any) -> Sequence[Any]:
 
 
 def known_indices(value: Operand | Proxy, function: str) -> Any:
-    """The elements of an index array that a size depends on, as a NumPy array; a traced one raises an error."""
+    """The elements of an index array or mask that a size depends on, as NumPy's; a traced one raises an error."""
     found = known_elements(value)
     found = values_of_call.elements(value) if found is None else found
     if found is not None:
-        return found
+        return found.astype(bool) if _is_mask(operand(value)) else found
     raise needed(
         value,
         f"the shape of what {function} gives depends on values that only the running program knows.",
