@@ -201,7 +201,7 @@ class Ufunc:
         if function is None:
             raise NxTypeError(
                 message(
-                    f"{self.__name__}.accumulate is not available: add, multiply, maximum and minimum are.",
+                    f"{self.__name__}.accumulate is not available: {', '.join(sorted(ACCUMULATE))} are.",
                     "Write the loop: for k in range(1, len(x)): x[k] = ...",
                 )
             )
