@@ -25,6 +25,8 @@ _TELLING = frozenset(
 _NAMES = frozenset(
     {
         "print", "str", "repr", "format", "warn", "debug", "info", "warning", "error", "critical", "fatal", "exception",
+        # It swaps rows of what is no array for it: of views, copies of one.
+        "shuffle",
     }
 )  # fmt: skip
 #: Where the instruction before an attribute's leaves what has it, when a module does: ``np.log``.
