@@ -7,7 +7,7 @@ import enum
 import functools
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import getitem
 from typing import Any
 
@@ -214,6 +214,12 @@ class HeldWalk(SnapshotParts):
                     self.reach.has_method(value, inner, "" if open_ else key)
                 elif not key.startswith("__") and key != _OF_ABSTRACT_CLASS and not is_of_slot(inner):
                     self._hidden += issubclass(value, enum.Enum)
-                    read = functools.partial(getitem, vars(parent), key)
+                    is_itself = inner is vars(parent)[key]
+                    read = functools.partial(getitem if is_itself else _inside, vars(parent), key)
                     self.value(inner, f"{parent.__name__}.{key}", read, "" if open_ else key)
                     self._hidden -= issubclass(value, enum.Enum)
+
+
+def _inside(members: Mapping[str, Any], name: str) -> Any:
+    """What is behind a property or a static method of a class."""
+    return unwrapped(members[name])
