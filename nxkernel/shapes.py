@@ -215,7 +215,7 @@ def axes_of(axis: Any, ndim: int) -> Shape:
     if axis is None:
         return tuple(range(ndim))
     axes = axis if isinstance(axis, tuple | list) else (axis,)
-    positions = tuple(sorted(_within(one.__index__(), ndim, "an array") for one in axes))
+    positions = tuple(sorted(_within(operator.index(one), ndim, "an array") for one in axes))
     if len(set(positions)) < len(positions):
         raise NxValueError(f"axis={axis!r} names an axis twice")
     return positions

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import linecache
 import re
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, NoReturn
@@ -115,6 +116,14 @@ class TracedValue(Operand):
         )
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
+        library, function = _asking_library()
+        if library:
+            name = function or "function"
+            self._no_data(
+                f"{library}'s {function}()" if function else library,
+                "Call it before the definition and pass what it gives,",
+                f"or let the program call it: nx.host_call({name}, like, t), `like` as the result in type and shape.",
+            )
         self._no_data(
             "NumPy",
             "Use the function of that name in nxkernel, or call NumPy outside the definition.",
@@ -169,6 +178,23 @@ def _math_function() -> str | None:
     line = linecache.getline(source.file, source.line) if source else ""
     names = re.findall(r"\bmath\.(\w+)\(", line)
     return names[0] if len(set(names)) == 1 else None
+
+
+def _asking_library() -> tuple[str, str]:
+    """The library between the user's line and what asks for data, NumPy aside, and its function that was called."""
+    library, function = "", ""
+    frame = sys._getframe(2)
+    while frame is not None:
+        root, name = str(frame.f_globals.get("__name__")).partition(".")[0], frame.f_code.co_qualname
+        if root != "nxkernel" and "site-packages" not in frame.f_code.co_filename:
+            break
+        if root not in ("nxkernel", "numpy"):
+            library = root
+            # Wrappers of decorators have names of their own, and operators none to call.
+            name = name.removesuffix(".__init__")
+            function = function if "<locals>" in name or "_" in (part[0] for part in name.split(".")) else name
+        frame = frame.f_back
+    return library, function
 
 
 class Expr(TracedValue):

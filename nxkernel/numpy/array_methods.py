@@ -13,7 +13,7 @@ from nxkernel.messages.other_libraries import Hint
 from nxkernel.numpy import memory_layout
 from nxkernel.numpy.arrays import indexing
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
-from nxkernel.numpy.arrays.casting import type_of
+from nxkernel.numpy.arrays.casting import is_same_kind, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import ElementField, Reshape, reshaped
@@ -84,7 +84,7 @@ def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         result = function(self, other)
         if self.is_scalar:
             return result
-        if not _same_kind(result.type, self.type):
+        if not is_same_kind(result.type, self.type):
             raise NxTypeError(
                 message(
                     f"an array {self.type} does not take the result of {name}, which is {result.type}, in place.",
@@ -95,11 +95,6 @@ def _in_place(function: Callable[..., Any], name: str) -> Callable[..., Any]:
         return self
 
     return method
-
-
-def _same_kind(source: types.Type, into: types.Type) -> bool:
-    order = {"bool": 0, "u": 1, "s": 2, "bf": 3, "f": 3, "c": 4}
-    return order[source.kind] <= order[into.kind]
 
 
 def _item(self: ArrayValue, *index: Any) -> Any:

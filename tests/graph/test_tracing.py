@@ -3,7 +3,9 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse
 
 import nxkernel as nx
 from nxkernel import primitives as p
@@ -192,3 +194,23 @@ def test_assignment_in_a_definition_names_put_slice():
 
     with pytest.raises(TypeError, match=r"  Use nx\.put_slice\(t, \[start\], values\), which returns a new tensor\."):
         nx.jit(f)(nx.eye(2))
+
+
+def summed_by_pandas(x):
+    return pd.Series(x).sum()
+
+
+@pytest.mark.parametrize("function", [summed_by_pandas, lambda x: np.exp(summed_by_pandas(x))])
+def test_another_library_is_named(function):
+    with pytest.raises(TracedValueError) as raised:
+        nx.jit(function)(np.ones(3))
+    first, *_, before, instead = str(raised.value).splitlines()
+    assert first.startswith("pandas's Series() asks for the data of a traced value of type f64[3]")
+    assert before == "  Call it before the definition and pass what it gives,"
+    assert instead.startswith("  or let the program call it: nx.host_call(Series, like, t), `like` as the result")
+
+
+def test_the_library_of_an_operator_is_named():
+    matrix = scipy.sparse.csr_array(np.eye(3))
+    with pytest.raises(TracedValueError, match=r"^scipy asks for the data of a traced value of type f64\[3\]"):
+        nx.jit(lambda x: matrix @ x)(np.ones(3))

@@ -7,7 +7,7 @@ import enum
 import functools
 import threading
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import getitem
 from typing import Any
 
@@ -43,6 +43,8 @@ from nxkernel.messages.grammar import a
 _FEW = 4
 _SPECIAL = frozenset({"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__",
                       "__path__", "__spec__"})  # fmt: skip
+#: Where an abstract base class remembers what passed for its instances: nothing that a function computes with.
+_OF_ABSTRACT_CLASS = "_abc_impl"
 #: On the path to what a class holds: placeholders cannot get there, as objects are not given another class.
 NOBODY = type("Nobody", (), {})
 
@@ -210,8 +212,14 @@ class HeldWalk(SnapshotParts):
                     self.value(inner, f"{parent.__name__}.{key}", None)
                     self._around.pop()
                     self.reach.has_method(value, inner, "" if open_ else key)
-                elif not key.startswith("__") and not is_of_slot(inner):
+                elif not key.startswith("__") and key != _OF_ABSTRACT_CLASS and not is_of_slot(inner):
                     self._hidden += issubclass(value, enum.Enum)
-                    read = functools.partial(getitem, vars(parent), key)
+                    is_itself = inner is vars(parent)[key]
+                    read = functools.partial(getitem if is_itself else _inside, vars(parent), key)
                     self.value(inner, f"{parent.__name__}.{key}", read, "" if open_ else key)
                     self._hidden -= issubclass(value, enum.Enum)
+
+
+def _inside(members: Mapping[str, Any], name: str) -> Any:
+    """What is behind a property or a static method of a class."""
+    return unwrapped(members[name])

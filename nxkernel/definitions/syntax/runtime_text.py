@@ -22,7 +22,15 @@ _TELLING = frozenset(
     if name in dis.opmap
 )
 #: What makes text, or says it.
-_NAMES = frozenset({"print", "str", "repr", "format", "warn", "debug", "info", "warning", "error"})
+_NAMES = frozenset(
+    {
+        "print", "str", "repr", "format", "warn", "debug", "info", "warning", "error", "critical", "fatal", "exception",
+        # It swaps rows of what is no array for it: of views, copies of one.
+        "shuffle",
+    }
+)  # fmt: skip
+#: Where the instruction before an attribute's leaves what has it, when a module does: ``np.log``.
+_GLOBALS = frozenset({"LOAD_GLOBAL", "LOAD_NAME"})
 
 
 def is_in(code: types.CodeType) -> bool:
@@ -37,4 +45,16 @@ def is_in(code: types.CodeType) -> bool:
 def _tells(code: types.CodeType) -> bool:
     if not (_TELLING.isdisjoint(code.co_code[::2]) and _NAMES.isdisjoint(code.co_names)):
         return True
+    if "log" in code.co_names and _logs(code):
+        return True
     return any(_tells(each) for each in code.co_consts if isinstance(each, types.CodeType))
+
+
+def _logs(code: types.CodeType) -> bool:
+    """Whether code has ``log`` of something that is no global name, as of ``self.logger``."""
+    before = None
+    for each in dis.get_instructions(code):
+        if each.opname in ("LOAD_ATTR", "LOAD_METHOD") and each.argval == "log" and before not in _GLOBALS:
+            return True
+        before = each.opname
+    return False

@@ -92,3 +92,9 @@ def type_of(dtype: Any, otherwise: Type) -> Type:
     if isinstance(dtype, type | str | np.dtype) and not isinstance(dtype, Type):
         return types.normalize(np.dtype(dtype))
     return types.normalize(dtype)
+
+
+def is_same_kind(source: Type, into: Type) -> bool:
+    """Whether NumPy writes results of one type into arrays of another: no floats into integers, say."""
+    order = {"bool": 0, "u": 1, "s": 2, "bf": 3, "f": 3, "c": 4}
+    return order[source.kind] <= order[into.kind]

@@ -13,7 +13,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, TracedValueError, message
-from nxkernel.graph import known_values, tracing
+from nxkernel.graph import known_values, tracing, values_of_call
 from nxkernel.graph.expr import Expr
 from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays.views import AxisSlice, Index, ViewStep
@@ -290,6 +290,19 @@ def parts(values: Any) -> Sequence[Any]:
         found = values if isinstance(values, np.ndarray) else known_elements(values)
         return list(values) if found is None else found.tolist()
     return (values,)
+
+
+def known_indices(value: Operand | Proxy, function: str) -> Any:
+    """The elements of an index array or mask that a size depends on, as NumPy's; a traced one raises an error."""
+    found = known_elements(value)
+    found = values_of_call.elements(value) if found is None else found
+    if found is not None:
+        return found.astype(bool) if _is_mask(operand(value)) else found
+    raise needed(
+        value,
+        f"the shape of what {function} gives depends on values that only the running program knows.",
+        "Give it places as numbers, a list or an array of NumPy's; or call it outside of the definition.",
+    )
 
 
 def needed(value: Any, *texts: str) -> TracedValueError:

@@ -21,6 +21,7 @@ from nxkernel.numpy.arrays.masked_elements import MaskedElements, lifted
 from nxkernel.numpy.arrays.subscripts import AxisRange, as_number
 from nxkernel.numpy.base import integer_bounds
 from nxkernel.numpy.functions import elementwise as e
+from nxkernel.numpy.functions.inspection import is_of_no_numbers
 from nxkernel.numpy.functions.joining import broadcast_arrays, stack
 from nxkernel.numpy.functions.shaping import astype, moveaxis, sizes, without_gaps
 from nxkernel.numpy.functions.shaping import copy as copied
@@ -47,6 +48,8 @@ def array(
     like: Any = None,
 ) -> Any:  # fmt: skip
     """A new array from numbers, nested lists or another array, as :func:`numpy.array`."""
+    if is_of_no_numbers(object, dtype):
+        return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin)  # pyright: ignore[reportCallIssue, reportArgumentType]
     object = as_value(object) if type(object) is np.ndarray and not copy else object
     if copy is False and not (isinstance(object, ArrayValue) and _is_of_type(object, dtype)):
         raise NxValueError(

@@ -53,8 +53,38 @@ cumprod = _running(p.cumulative_product, types.to_aggregate, "cumprod", "Running
 _running_max = _running(p.cumulative_max, _ordered, "maximum.accumulate", "Running maxima")
 _running_min = _running(p.cumulative_min, _ordered, "minimum.accumulate", "Running minima")
 
+
+def _beside_nan(function: Any, beyond: float) -> Any:
+    """Running extremes of what is no NaN: a NaN counts as a number that is never the result."""
+
+    def running(a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        value = as_value(a) if dtype is None else as_value(a).astype(dtype)
+        if not value.type.is_float:
+            return function(value, axis, None, out)
+        missing = e.isnan(value)
+        result = where(_running_min(missing, axis), value, function(where(missing, beyond, value), axis))
+        return finished(result, out, True, function.__name__)
+
+    return running
+
+
+def _of_truth(function: Any) -> Any:
+    """Running extremes of truth values: whether all are true so far, or any."""
+
+    def running(a: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        value = as_value(a)
+        result = function(value if value.type is types.bool_ else e.not_equal(value, 0), axis)
+        return finished(result if dtype is None else result.astype(dtype), out, True, function.__name__)
+
+    return running
+
+
 #: What ``ufunc.accumulate`` does.
-ACCUMULATE.update(add=cumsum, multiply=cumprod, maximum=_running_max, minimum=_running_min)
+ACCUMULATE.update(
+    add=cumsum, multiply=cumprod, maximum=_running_max, minimum=_running_min,
+    fmax=_beside_nan(_running_max, -math.inf), fmin=_beside_nan(_running_min, math.inf),
+    logical_and=_of_truth(_running_min), logical_or=_of_truth(_running_max),
+)  # fmt: skip
 
 
 def _with_first(function: Any, first: int, name: str) -> Any:

@@ -13,7 +13,7 @@ from nxkernel.errors import TracedValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import memory_order, storage
-from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value
+from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, holds_traced
 from nxkernel.numpy.arrays.casting import type_of
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery.dispatch import is_number, operand
@@ -30,6 +30,10 @@ __all__ = [
     "result_type",
     "shares_memory",
 ]
+
+
+#: Kinds of dtypes of Python objects and of text.
+_NO_NUMBERS = "OUS"
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype:
@@ -129,3 +133,15 @@ def isfortran(a: Any) -> bool:
         return False
     value.record_order_dependence()
     return memory_order.is_fortran(value.shape, "A", value.strides_in_memory)
+
+
+def is_of_no_numbers(value: Any, dtype: Any = None) -> bool:
+    """Whether NumPy's array of a value that a trace knows has Python objects or text in it.
+
+    Such an array stays NumPy's: it is no part of the program, as long as nothing is computed from it there.
+    """
+    if tracing.current() is None or holds_traced(value):
+        return False
+    if value is None or (dtype is not None and np.dtype(dtype).kind in _NO_NUMBERS):
+        return True
+    return isinstance(value, np.ndarray | list | tuple | str) and np.asarray(value).dtype.kind in _NO_NUMBERS

@@ -12,7 +12,7 @@ import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.numpy.arrays import dynamic_slices, memory_order, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, in_order_of, wrap
 from nxkernel.numpy.arrays.casting import type_of
@@ -20,7 +20,7 @@ from nxkernel.numpy.arrays.masked_elements import MaskedElements
 from nxkernel.numpy.arrays.views import reshaped
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.elementwise import add, greater_equal, logical_not, mod, multiply, rint, subtract
-from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, in_one_axis, repeat, sizes
+from nxkernel.numpy.functions.shaping import as_array, broadcast_to, copy, in_one_axis, moveaxis, repeat, sizes
 from nxkernel.numpy.functions.ufunc import common_shape, finished
 from nxkernel.operand import Operand, Proxy
 from nxkernel.ops.machinery import restacked_rows
@@ -318,22 +318,24 @@ def _left(size: int, obj: Any) -> Any:
 
 
 def insert(arr: Any, obj: Any, values: Any, axis: int | None = None) -> Any:
-    """An array with values inserted before an index of an axis, which must be known, as :func:`numpy.insert`."""
+    """An array with values inserted before indices of an axis, which must be known, as :func:`numpy.insert`."""
     value = as_value(arr)
     if axis is None:
         value, axis = in_one_axis(value), 0
-    if not isinstance(obj, int):
-        raise NxTypeError(message("insert takes one place, a number.", "np.concatenate joins parts of arrays."))
-    head, tail = _cut(value, [obj % value.shape[axis] if obj < 0 else obj], axis)
-    shape = (*value.shape[:axis], 1, *value.shape[axis + 1 :])
-
-    new = as_value(values)
-    if new.ndim:
-        new = new if value.ndim == 1 else wrap(fitted(new, value.shape[:axis] + value.shape[axis + 1 :], value.type))
-        new = wrap(reshaped(operand(new), shape if value.ndim > 1 else new.shape))
-    else:
-        new = wrap(fitted(new, shape, value.type))
-    return in_order_of(concatenate([head, new.astype(value.dtype), tail], axis=axis), value)
+    axis = normalize_axis(axis, value.shape)
+    if isinstance(obj, Operand | Proxy):
+        obj = subscripts.known_indices(obj, "insert")
+    size, is_number = value.shape[axis], not isinstance(obj, slice) and not np.ndim(obj)
+    # NumPy checks the indices.
+    count = np.insert(np.arange(size), obj, 0).size - size
+    new = as_value(values).astype(value.dtype)
+    new = new[(None,) * (value.ndim - new.ndim) + (...,)] if new.ndim < value.ndim else new
+    new = moveaxis(new, 0, axis) if is_number else new
+    count = new.shape[axis] if count == 1 else count
+    shape = (*value.shape[:axis], count, *value.shape[axis + 1 :])
+    places = np.insert(np.arange(size), obj, np.arange(size, size + count))
+    joined = concatenate([value, wrap(fitted(new, shape, value.type))], axis=axis)
+    return in_order_of(joined[(*(slice(None),) * axis, places)], value)
 
 
 def roll(a: Any, shift: Any, axis: Any = None) -> Any:

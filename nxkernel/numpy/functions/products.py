@@ -196,14 +196,27 @@ def cross(a: Any, b: Any, axisa: int = -1, axisb: int = -1, axisc: int = -1, axi
         axisa = axisb = axisc = axis
     left, right = moveaxis(as_value(a), axisa, -1), moveaxis(as_value(b), axisb, -1)
     sizes = left.shape[-1], right.shape[-1]
-    if sizes != (3, 3):
-        raise NxValueError(f"cross takes vectors of 3 elements, got {sizes[0]} and {sizes[1]}")
-    x, y = ([side[..., k] for k in range(3)] for side in (left, right))
-    result = [
-        e.subtract(e.multiply(x[(k + 1) % 3], y[(k + 2) % 3]), e.multiply(x[(k + 2) % 3], y[(k + 1) % 3]))
-        for k in range(3)
-    ]
+    if not {2, 3}.issuperset(sizes):
+        raise NxValueError(
+            message(
+                f"cross takes vectors of 2 or 3 elements, got {sizes[0]} and {sizes[1]}.",
+                "axis= says along which axis the elements of a vector lie; the last one does otherwise.",
+            )
+        )
+    x, y = ([side[..., k] for k in range(side.shape[-1])] for side in (left, right))
+    if sizes == (2, 2):
+        return e.subtract(e.multiply(x[0], y[1]), e.multiply(x[1], y[0]))
+    result = [_of_others(x, y, (k + 1) % 3, (k + 2) % 3) for k in range(3)]
     return moveaxis(wrap(join_new(result, -1)), -1, axisc)
+
+
+def _of_others(x: list[Any], y: list[Any], one: int, other: int) -> Any:
+    """One element of a cross product, of two others; what a vector of two elements lacks makes no product."""
+    first = e.multiply(x[one], y[other]) if one < len(x) and other < len(y) else None
+    second = e.multiply(x[other], y[one]) if other < len(x) and one < len(y) else None
+    if second is None:
+        return first
+    return e.negative(second) if first is None else e.subtract(first, second)
 
 
 def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:

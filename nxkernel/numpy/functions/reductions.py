@@ -49,7 +49,14 @@ def run(function: Function, array: Any, axis: Any, keepdims: Any, where: Any, ou
         axis = of_scalar(axis)
     keep = builtins.bool(keepdims)
     if where is not True and isinstance(value, DynamicSlice | MaskedElements):
-        raise NxTypeError(f"{name}(where=...) of a part of traced length: take the whole array with where=")
+        if value.ndim > 1:
+            raise NxTypeError(
+                message(
+                    f"{name}(where=...) of a part of traced length with several axes is not possible.",
+                    "Reduce the whole array, and say what counts with where=: np.sum(x, where=mask).",
+                )
+            )
+        value, where = value[where], True
     if isinstance(value, MaskedElements):
         result = masked_elements.reduced(function, value, axis, keep)
     elif isinstance(value, DynamicSlice):

@@ -16,7 +16,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.numpy.arrays import casting, memory_order, ufunc_at, ufunc_segments
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, has_mask, wrap
-from nxkernel.numpy.arrays.casting import cast, type_of
+from nxkernel.numpy.arrays.casting import cast, is_same_kind, type_of
 from nxkernel.numpy.arrays.masked_elements import lifted
 from nxkernel.numpy.base import integer_bounds
 from nxkernel.numpy.base.eager_rules import by_numpys_rules
@@ -77,6 +77,8 @@ class Ufunc:
         order = options.get("order", "K")
         result = lifted(lambda *values: self._on_values(values, dtype, order), arguments)
         result = tuple(map(strong, result)) if isinstance(result, tuple) else strong(result)
+        if out is not None and casting != "unsafe":
+            _check_kinds(self.__name__, result, out)
         return finished(result, out, where, self.__name__)
 
     @by_numpys_rules
@@ -201,7 +203,7 @@ class Ufunc:
         if function is None:
             raise NxTypeError(
                 message(
-                    f"{self.__name__}.accumulate is not available: add, multiply, maximum and minimum are.",
+                    f"{self.__name__}.accumulate is not available: {', '.join(sorted(ACCUMULATE))} are.",
                     "Write the loop: for k in range(1, len(x)): x[k] = ...",
                 )
             )
@@ -228,6 +230,19 @@ class Ufunc:
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """Reduce between places along an axis, which are known while tracing."""
         return finished(ufunc_segments.reduced(self, array, indices, axis, dtype), out, True, self.__name__)
+
+
+def _check_kinds(name: str, results: Any, outs: Any) -> None:
+    """Refuse to write results into arrays that do not take their kind of numbers, such as floats into integers."""
+    pairs = zip(*(each if isinstance(each, tuple) else (each,) for each in (results, outs)), strict=False)
+    for result, into in pairs:
+        if isinstance(into, ArrayValue) and not is_same_kind(result.type, into.type):
+            raise NxTypeError(
+                message(
+                    f"{name}(out=...) of an array {into.type} does not take the result, which is {result.type}.",
+                    f"Write x = np.{name}(...) for a new array, or convert the array first.",
+                )
+            )
 
 
 def _masked(inputs: Sequence[Any]) -> Any:

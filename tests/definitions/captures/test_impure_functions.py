@@ -38,7 +38,8 @@ def test_what_looks_around(value):
     "value",
     [
         len, abs, getattr, math.sqrt, math, json.dumps, np.sum, np.sin, np, scipy.special.erf, nx.sum, nx,
-        dict.fromkeys, datetime.date, datetime.datetime.fromisoformat, random.Random, int, ValueError, lambda: 1,
+        logging.info, logging.log, dict.fromkeys, datetime.date,
+        datetime.datetime.fromisoformat, random.Random, int, ValueError, lambda: 1,
     ],
 )  # fmt: skip
 def test_what_looks_at_its_arguments_alone(value):

@@ -1,6 +1,8 @@
 """What functions capture: arrays are read at every call, everything else is compared: never a stale answer."""
 
+import abc
 import functools
+import operator
 import types
 
 import numpy as np
@@ -473,3 +475,46 @@ def test_what_a_person_writes_on_a_definition_is_looked_at(run, of, read):
     assert value(made(ONE)) == [3.0] * 3
     c.factor = 4.0
     assert value(made(ONE)) == [4.0] * 3
+
+
+class Kernel(abc.ABC):
+    @abc.abstractmethod
+    def weights(self, x):
+        """What each element counts."""
+
+    def __call__(self, x):
+        return self.weights(x).sum()
+
+
+class Bump(Kernel):
+    def weights(self, x):
+        return np.maximum(1 - x * x, 0)
+
+
+def test_an_abstract_base_class_is_compared():
+    f, x = nx.jit(lambda x: Bump()(x)), np.linspace(-2, 2, 9)
+    f(x)
+    with nx.assert_compiles(0):
+        assert f(x) == Bump()(x)
+
+
+class Scaled:
+    factor = property(operator.attrgetter("_factor"))
+    curve = staticmethod(np.sin)
+    root = staticmethod(functools.partial(np.power, 2.0))
+
+    def __init__(self, factor):
+        self._factor = factor
+
+
+def test_what_is_behind_a_property_or_static_method_is_compared():
+    f, x = nx.jit(lambda x: Scaled(3.0).factor * Scaled.curve(x) + Scaled.root(x)), np.linspace(0, 1, 4)
+    f(x)
+    before = snapshot.take_snapshot(f.__wrapped__)[0]
+    assert before.fetch() is not None
+    Scaled.curve = staticmethod(np.cos)
+    try:
+        np.testing.assert_allclose(f(x), 3 * np.cos(x) + 2.0**x)
+        assert before.fetch() is None
+    finally:
+        Scaled.curve = staticmethod(np.sin)

@@ -136,3 +136,29 @@ def test_whole_numbers_that_64_bits_with_a_sign_cannot_hold(wrapped):
 def test_a_diagonal_beyond_a_matrix_has_no_ones():
     for k in (2, -2, 2**40, 2**64, -(2**80)):
         assert not np.asarray(nnp.eye(2, k=k)).any()
+
+
+class Estimate:
+    """As filters keep it: what has not been measured yet is None."""
+
+    def __init__(self, size):
+        if size < 1:
+            raise ValueError(f"{size} is no size")
+        self.measured = np.array([[None] * size]).T
+        self.labels = np.array(["x", "y"])
+        self.mean = np.zeros(size)
+
+    def update(self, measured):
+        self.measured = measured
+        self.mean = self.mean + measured * (self.labels == "y")[0]
+        return self.mean
+
+
+def test_arrays_of_objects_and_of_text_stay_numpys_where_they_are_known():
+    def f(x):
+        estimate = Estimate(len(x))
+        return estimate.update(x) + estimate.update(2 * x), estimate.measured, np.where(estimate.labels == "x", x, 0)
+
+    x = np.array([1.0, 2.0])
+    for found, expected in zip(nx.jit(f)(x), f(x), strict=True):
+        np.testing.assert_array_equal(found, expected)

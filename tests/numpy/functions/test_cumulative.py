@@ -17,6 +17,15 @@ ROWS = {
     "slopes between whole places": lambda np, x: np.gradient(x[0], np.array([1, 3, 2, 200], np.uint8)),
     "areas": lambda np, x: (np.trapezoid(x, dx=0.5), np.trapezoid(x, x[0]), np.trapezoid(x, axis=0)),
     "angles without jumps": lambda np, x: (np.unwrap(x), np.unwrap(x, axis=0), np.unwrap(x * 2, period=5)),
+    "greatest so far, beside NaN": lambda np, x: (
+        np.fmax.accumulate(np.where(x > 5, np.nan, x), axis=1),
+        np.fmin.accumulate(np.where(x == 1, np.nan, x)),
+        np.fmax.accumulate(x),
+    ),
+    "whether all or any so far": lambda np, x: (
+        np.logical_and.accumulate(x > 1, axis=1),
+        np.logical_or.accumulate(x - 1),
+    ),
     "greatest so far": lambda np, x: (np.maximum.accumulate(x), np.minimum.accumulate(x, axis=1)),
 }
 
@@ -38,3 +47,8 @@ def test_slopes_have_the_type_of_the_values():
     x, places = np.array([1, 4, 9, 16], np.float16), np.array([1.0, 3.0, 4.0, 9.0])
     found = nx.defn(lambda x, places: np.gradient(x, places))(x, places)
     assert (found.dtype, found.tolist()) == (np.float16, np.gradient(x, places).tolist())
+
+
+def test_other_functions_name_those_that_accumulate():
+    with pytest.raises(NxTypeError, match="add, fmax, fmin, logical_and, logical_or, maximum, minimum, multiply are"):
+        nx.jit(lambda x: np.hypot.accumulate(x))(np.ones(3))

@@ -26,6 +26,16 @@ ROWS = {
     "mixed types": lambda np, m: (np.concatenate([m[0], np.arange(2)]), np.stack([m[0], np.ones(4, np.float32)])),
     "split": lambda np, m: (*np.split(m, 2, axis=1), *np.array_split(m[0], 3), *np.hsplit(m, [1]), *np.vsplit(m, 3)),
     "delete and insert": lambda np, m: (np.delete(m, 1, axis=1), np.insert(m[0], 2, 9), np.delete(m[0], [0, 2])),
+    "insert several": lambda np, m: (
+        np.insert(m[0], [1, 3, 3, -1], 7),
+        np.insert(m[0], [2, 0], m[1, :2]),
+        np.insert(m, np.repeat([1, 3], 2), 0, axis=1),
+        np.insert(m, [1], [[7], [8], [9]], axis=1),
+        np.insert(m, 1, m[:, 0], axis=1),
+        np.insert(m, slice(0, 3, 2), m[0], axis=0),
+        np.insert(m[0], 2, m[1]),
+        np.insert(m, [], 5),
+    ),
     "moved": lambda np, m: (np.roll(m, 1), np.roll(m, -1, axis=1), np.roll(m, (1, 2), axis=(0, 1))),
     "borders": lambda np, m: (
         np.pad(m, 1),
@@ -73,3 +83,16 @@ def test_what_the_values_say_is_deleted(function):
 def test_a_mask_of_another_length_deletes_nothing():
     with pytest.raises(ValueError, match=r"^boolean array argument obj to delete must be one dimensional and match"):
         nx.jit(lambda x: np.delete(x, x[:2] > 1))(np.ones(3))
+
+
+def test_insert_beyond_the_end_is_numpys_error():
+    for function in (nx.jit(lambda m: np.insert(m, 9, 1)), lambda m: np.insert(m, 9, 1)):
+        with pytest.raises(IndexError, match=r"^index 9 is out of bounds for axis 0 with size 4"):
+            function(M[0])
+
+
+@pytest.mark.parametrize("function", [lambda m, k: np.insert(m, k, 5), np.delete], ids=["insert", "delete"])
+def test_where_a_mask_is_true(function):
+    mask = np.array([True, False, False, True])
+    for one in (lambda m: function(m, mask), lambda m: function(m, m > 2)):
+        np.testing.assert_array_equal(nx.jit(one)(M[0]), one(M[0]))

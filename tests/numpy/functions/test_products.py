@@ -98,3 +98,15 @@ def test_a_python_number_in_a_product_is_of_its_own_type(function):
 
 def test_a_number_that_is_passed_is_of_its_own_type_in_a_product():
     assert nx.defn(lambda x, t: np.dot(x, t))(np.ones(2, np.float32), 0.5).dtype == np.float64
+
+
+@pytest.mark.filterwarnings("ignore:Arrays of 2-dimensional vectors:DeprecationWarning")
+@pytest.mark.parametrize(("left", "right"), [(2, 2), (2, 3), (3, 2)])
+def test_cross_of_vectors_of_two_elements(left, right):
+    a, b = np.array([[1.0, -2, 3], [4, 5, -6]]), np.array([[7.0, 8, -9], [0, 2, 1]])
+    check(lambda np, a, b: (np.cross(a, b), np.cross(a.T, b.T, axis=0)), a[:, :left], b[:, :right])
+
+
+def test_cross_of_other_vectors():
+    with pytest.raises(NxValueError, match=r"^cross takes vectors of 2 or 3 elements, got 4 and 3\.\n"):
+        nx.jit(lambda a: np.cross(a, a[:3]))(np.ones(4))

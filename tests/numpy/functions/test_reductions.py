@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import nxkernel as nx
 from numpy_comparison.traced_functions import check
 
 M = np.array([[3, 1, 4, 1], [5, 9, 2, 6], [5, 3, 5, 8]])
@@ -43,3 +44,24 @@ ROWS = {
 @pytest.mark.parametrize("function", ROWS.values(), ids=ROWS)
 def test_values_and_types(function, kind):
     check(function, M.astype(kind), rtol=1e-5 if kind == "f4" else 1e-12)
+
+
+def by_threshold(x):
+    """Reductions without NaN of what a mask picks, whose length only the running program knows."""
+    found = np.zeros((3, 6))
+    for k in range(3):
+        y = x[(x > k) | np.isnan(x)]
+        found[k] = [np.nanmax(y), np.nanmin(y), np.nansum(y), np.nanmean(y), np.nanstd(y), np.sum(y, where=y > 2)]
+    return found
+
+
+def test_without_nan_of_what_a_mask_picks():
+    x = np.array([3, np.nan, 1, 5, np.nan, 2, 8, -1])
+    np.testing.assert_allclose(nx.jit(by_threshold)(x), by_threshold(x), rtol=1e-14)
+
+
+@pytest.mark.parametrize("function", [np.sum, np.max])
+def test_an_axis_that_is_no_whole_number(function):
+    for one in (nx.jit(lambda x: function(x, axis=0.0)), lambda x: function(x, axis=0.0)):
+        with pytest.raises(TypeError, match="'float' object cannot be interpreted as an integer"):
+            one(np.ones((2, 3)))

@@ -57,3 +57,27 @@ def test_arrays_for_several_results():
         nx.defn(lambda x: np.divmod(x, 2, out=np.zeros_like(x)))(x)
     with pytest.raises(nx.errors.NxTypeError, match="sqrt has 1 results, got 2 arrays for them"):
         nx.defn(lambda x: np.sqrt(x, x, x))(x)
+
+
+@pytest.mark.parametrize("name", ["divide", "sqrt", "add"])
+def test_out_takes_no_other_kind_of_numbers(name):
+    def f(x, y):
+        function, into = getattr(np, name), x.copy()
+        return function(*(x, y)[: function.nin], out=into)
+
+    with pytest.raises(TypeError):
+        f(np.arange(3), 0.5)
+    with pytest.raises(
+        TypeError, match=rf"^{name}\(out=\.\.\.\) of an array s64 does not take the result, which is f64"
+    ):
+        nx.jit(f)(np.arange(3), 0.5)
+
+
+def test_out_takes_what_casting_allows():
+    def f(x):
+        narrow, whole = np.zeros(3, np.float32), np.zeros(3, int)
+        return np.sqrt(x, out=narrow), np.multiply(x, 2.5, out=whole, casting="unsafe")
+
+    for one, other in zip(nx.jit(f)(np.arange(3.0)), f(np.arange(3.0)), strict=True):
+        assert one.dtype == other.dtype
+        np.testing.assert_array_equal(one, other)

@@ -18,7 +18,7 @@ import numpy as np
 from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
-from nxkernel.definitions.captures.name_lookup import unwrapped
+from nxkernel.definitions.captures import name_lookup
 from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import (
@@ -33,7 +33,7 @@ from nxkernel.definitions.flow.operators import (
 from nxkernel.definitions.flow.source_sites import is_raised
 from nxkernel.definitions.flow.values import followed_classes, variable_leaves
 from nxkernel.definitions.keys import callables
-from nxkernel.definitions.keys.static_values import installed, installed_file
+from nxkernel.definitions.keys.static_values import attributes_of, installed, installed_file
 from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
@@ -139,7 +139,7 @@ _OF_CLASSES = frozenset({"isinstance", "issubclass", "type", "isscalar"})
 
 
 def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
-    """Whether the text of a function, or of one of the user's that it names, needs its calls dispatched.
+    """Whether the text of a function, or of one of the user's that it reaches, needs its calls dispatched.
 
     It has exceptions or makes text; it asks for the class of a value, and a traced value answers for the one that it
     stands for only where calls are dispatched; or it names a function of NumPy's that is traced in NumPy's own text.
@@ -151,14 +151,21 @@ def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
         Whether the first of these reasons alone counts: traced as it is, such a text would handle what nxkernel
         refuses, and print traced values.
     """
-    waiting: list[Any] = [callables.plain(function)]
+    waiting: list[Any] = [function, callables.plain(function)]
     met: set[Any] = set()
     while waiting:
         one = waiting.pop()
         if isinstance(one, type) and one not in met and not installed(one):
             met.add(one)
-            waiting += map(unwrapped, vars(one).values())
-        if not tells and numpys_sources.is_traceable(one):
+            for parent in one.__mro__:
+                if not installed(parent):
+                    waiting += map(name_lookup.unwrapped, vars(parent).values())
+        if not isinstance(one, type | types.FunctionType) and name_lookup.is_users(one) and id(one) not in met:
+            met.add(id(one))
+            waiting += [type(one), *(attributes_of(one) or {}).values()]
+        if isinstance(one, types.MethodType):
+            waiting += [one.__func__, one.__self__]
+        if output_calls.is_logger(one) or (not tells and numpys_sources.is_traceable(one)):
             return True
         if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
             continue

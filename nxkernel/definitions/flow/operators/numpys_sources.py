@@ -37,7 +37,7 @@ def _implementation(function: Any) -> types.FunctionType | None:
     if isinstance(function, types.MethodType):
         function = function.__func__
     # Of other objects nothing is asked, since they may answer with code of their own.
-    is_numpys = type(function).__module__.partition(".")[0] == "numpy"
+    is_numpys = str(type(function).__module__).partition(".")[0] == "numpy"
     inner = getattr(function, "__wrapped__", None) if is_numpys else function
     if not isinstance(inner, types.FunctionType) or inner.__globals__.get("__name__") not in _OF_ARRAYS:
         return None

@@ -376,8 +376,12 @@ def twin(function: Any) -> Callable[..., Any] | None:
 
 def _logging(function: Any, owner: Any, name: str) -> Callable[..., Any] | None:
     """The replacement for a logging function or method; None while `logging` is not imported."""
-    logging = sys.modules.get("logging")
-    if function is getattr(logging, name, None):
+    if function is getattr(sys.modules.get("logging"), name, None):
         return _saying(function, f"logging.{name}()")
-    kinds = getattr(logging, "Logger", ()), getattr(logging, "LoggerAdapter", ())
-    return _saying(function, f"{name}() of a logger") if isinstance(owner, kinds) else None
+    return _saying(function, f"{name}() of a logger") if is_logger(owner) else None
+
+
+def is_logger(value: Any) -> bool:
+    """Whether a value is a logger of Python's `logging`, or an adapter of one."""
+    logging = sys.modules.get("logging")
+    return isinstance(value, (getattr(logging, "Logger", ()), getattr(logging, "LoggerAdapter", ())))

@@ -81,7 +81,10 @@ class FollowedObjects:
             "__slots__": (), "__module__": class_.__module__, "__qualname__": class_.__qualname__,
             "__doc__": class_.__doc__, "__nx_class__": class_, "__class__": property(lambda _: class_), "__new__": new,
         }  # fmt: skip
-        return type(class_)(class_.__name__, (class_,), space)
+        # What a metaclass of the user's does with new classes is no business of this one.
+        meta = type(class_)
+        maker = abc.ABCMeta if issubclass(meta, abc.ABCMeta) else type
+        return maker.__new__(meta, class_.__name__, (class_,), space)
 
     def _member(self, name: str, member: Any) -> Any:
         if isinstance(member, property):
@@ -111,7 +114,8 @@ def _is_left(class_: type) -> bool:
 def _can_be_followed(class_: type) -> bool:
     """Whether objects of a class may be of another one for a while."""
     return (
-        type(class_) in (type, abc.ABCMeta)
+        (type(class_) in (type, abc.ABCMeta) or not installed(type(class_)))
+        and type(class_).__call__ is type.__call__
         and class_.__new__ is object.__new__
         and not _is_left(class_)
         and not any("__init_subclass__" in vars(each) for each in class_.__mro__[:-1] if not installed(each))

@@ -4,6 +4,7 @@ import contextlib
 import io
 import logging
 import sys
+import types
 import warnings
 
 import numpy as np
@@ -402,3 +403,53 @@ def test_what_is_refused_where_text_is_made_is_not_traced_as_it_is(capsys):
         with pytest.raises(NxError, match="has a length that only the running program knows"):
             compiled(np.array([1.0, 2.0, 3.0]))
     assert not capsys.readouterr().out
+
+
+def logged(x):
+    LOG.info("of %d", len(x))
+    LOG.log(logging.WARNING, "%.1f", x.sum())
+    return np.log(x) if LOG.isEnabledFor(logging.DEBUG) else x
+
+
+class Talker:
+    def __init__(self):
+        self.log = LOG
+
+    def __call__(self, x):
+        self.log.log(logging.ERROR, "called")
+        return x + 1
+
+
+class Printer:
+    def told(self, x):
+        print("told")
+        return x - 1
+
+
+TALKER, HELD = Talker(), types.SimpleNamespace(printer=Printer())
+
+
+def held(x):
+    return HELD.printer.told(TALKER(x))
+
+
+@pytest.mark.parametrize("function", [logged, held, Printer().told, TALKER])
+def test_loggers_and_objects_speak_at_each_call_of_a_function_that_is_traced_once(function, capsys, caplog):
+    caplog.set_level(logging.INFO, LOG.name)
+    compiled, x = nx.jit(function), np.arange(1.0, 4.0)
+    expected = function(x)
+    said = capsys.readouterr().out, [record.message for record in caplog.records]
+    traced = []
+    for _ in range(3):
+        caplog.clear()
+        np.testing.assert_array_equal(compiled(x), expected)
+        assert (capsys.readouterr().out, [record.message for record in caplog.records]) == said
+        traced.append(len(nx.events()))
+    assert traced[1:] == traced[:1] * 2
+
+
+def test_the_level_of_a_logger_is_read(caplog):
+    compiled, x = nx.jit(logged), np.arange(1.0, 4.0)
+    for level in (logging.INFO, logging.DEBUG, logging.INFO):
+        caplog.set_level(level, LOG.name)
+        np.testing.assert_allclose(compiled(x), logged(x))
