@@ -385,7 +385,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if dialect is None:
             snapshot, captured = self._look()
             beside = [*captured, *(value for _, value in snapshot.beside)]
-            dialect = self._beside_numbers = dialects.of_values(beside) or dialects.NX
+            dialect = self._beside_numbers = dialects.of_values(beside) or dialects.of_numbers(self.ruled_by)
         with types_.promotion(dialect):
             return self._bound(args, opts, dialect, templates)
 

@@ -256,7 +256,7 @@ class CompiledCell:
 
     def _rules(self, function: types.FunctionType) -> str:
         """The dialect: that of the library that the code computes with, else of the one that its inputs come from."""
-        return dialects.of(function) or dialects.of_values(self._inputs.values()) or dialects.NX
+        return dialects.of(function) or dialects.of_values(self._inputs.values()) or dialects.of_numbers(function)
 
     def _variant(
         self, body: list[ast.stmt], file: str, static: list[str], outputs: list[str]

@@ -250,7 +250,7 @@ def stream(
             message(f"the size of a stream is a positive int or None, got {describe(size)}.", "None sets no limit.")
         )
     text = function.dialect if isinstance(function, Definition) else dialects.of(function)
-    numbers = text or dialects.of_values(arguments) or dialects.NX
+    numbers = text or dialects.of_values(arguments) or dialects.of_numbers(function)
     with types.promotion(numbers):
         template = _each(arguments[0], "the template", _template)
         state, *more = [

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import types as python
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -20,7 +20,7 @@ from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import argument_identity, bytecode_reads, callables, containers, source_locations
 from nxkernel.definitions.keys.leaves import Leaf
-from nxkernel.definitions.keys.static_values import CONTAINERS
+from nxkernel.definitions.keys.static_values import CONTAINERS, installed
 from nxkernel.errors import NxTypeError, PromotionWarning, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, SourceLocation, TracedValue, VectorizedExpr
@@ -344,7 +344,8 @@ def told(dialect: str | None, function: Any, asked: str | None = None) -> str:
         return rules
     libraries = computes_with(text)
     if not libraries:
-        return f"{rules}: it computes with neither np nor nx, and {_MET[dialect]}"
+        helper = _helper_with_numpy(function) if dialect == NUMPY else None
+        return f"{rules}: {helper or f'it computes with neither np nor nx, and {_MET[dialect]}'}"
     other = libraries.get(NUMPY if dialect == NX else NX)
     return f"{rules}: it computes with {libraries[dialect]}{f', and with {other}, too' if other else ''}"
 
@@ -383,14 +384,59 @@ def computes_with(function: python.FunctionType) -> dict[str, str]:
 
     What only observes or transforms counts for neither, nor do types and constants.
     """
-    code, libraries = function.__code__, {}
-    cells = dict(zip(code.co_freevars, function.__closure__ or (), strict=True))
-    for path in bytecode_reads.of_code(code).paths:
-        first, *names = path.names
-        if path.root == "import":
-            libraries.setdefault(_LIBRARIES.get(_root(first), ""), ".".join(path.names))
+    libraries: dict[str, str] = {}
+    for name, value in _named(function):
+        library = _LIBRARIES.get(_root(name), "") if value is _IMPORTED else _library(value)
+        libraries.setdefault(library, name)
+    libraries.pop("", None)
+    return libraries
+
+
+def of_numbers(function: Any) -> str:
+    """The dialect for calls with Python's numbers alone of a function whose text leaves it open.
+
+    NumPy's where what it calls of the user's own computes with NumPy and with nothing else: in a program by Nx's rules
+    that would be refused.
+    """
+    return NUMPY if _helper_with_numpy(function) else NX
+
+
+def _helper_with_numpy(function: Any) -> str | None:
+    """What a function calls that computes with NumPy, for people; None where nothing does, or something with Nx."""
+    waiting, seen, found = [_text_of(function)], set(), None
+    while waiting:
+        plain = waiting.pop()
+        if plain is None or plain in seen:
             continue
-        value = None
+        libraries = computes_with(plain) if seen else {}
+        seen.add(plain)
+        if NX in libraries:
+            return None
+        if libraries and found is None:
+            found = f"it calls {plain.__name__}, which computes with {libraries[NUMPY]}"
+        waiting += [each for _, value in _named(plain) for each in _functions(value)]
+    return found
+
+
+def _functions(value: Any) -> list[python.FunctionType | None]:
+    """The functions of the user's that a value which a function names leads to: itself, or the methods of a class."""
+    if value is _IMPORTED or installed(value):
+        return []
+    if isinstance(value, type):
+        return [each for each in vars(value).values() if isinstance(each, python.FunctionType)]
+    return [_text_of(value)] if callable(value) else []
+
+
+#: Stands for what a function imports by itself.
+_IMPORTED = object()
+
+
+def _named(function: python.FunctionType) -> Iterator[tuple[str, Any]]:
+    """What a function reads by names, and by names in modules: the names, and the values."""
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    for path in bytecode_reads.of_code(function.__code__).paths:
+        first, *names = path.names
+        value = _IMPORTED if path.root == "import" else None
         if path.root == "global":
             value = function.__globals__.get(first)
         elif path.root == "free":
@@ -400,9 +446,7 @@ def computes_with(function: python.FunctionType) -> dict[str, str]:
             if not isinstance(value, python.ModuleType):
                 break
             value = _of_module(value, name)
-        libraries.setdefault(_library(value), ".".join(path.names))
-    libraries.pop("", None)
-    return libraries
+        yield ".".join(path.names), value
 
 
 def _of_module(module: python.ModuleType, name: str) -> Any:

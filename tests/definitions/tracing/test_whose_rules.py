@@ -101,6 +101,61 @@ def test_what_comes_in_decides_and_is_told():
     assert by_arrays in str(nx.events(half.__name__, "miss")[-1])
 
 
+def cosine_window(n, sym):
+    return 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(n) / (n - 1 if sym else n))
+
+
+class Decay:
+    def __init__(self, rate):
+        self.rate = rate
+
+    def after(self, time):
+        return np.exp(-self.rate * time)
+
+
+def hann(n, sym=True):
+    return cosine_window(n, sym)
+
+
+def test_numbers_alone_go_by_the_helpers_that_compute_with_numpy():
+    window = nx.jit(hann, static_argnames=["n", "sym"])
+    np.testing.assert_array_equal(window(8), hann(8))
+    assert window.why(8).rules == "NumPy's rules: it calls cosine_window, which computes with np.cos"
+
+    def left(rate, time):
+        return Decay(rate).after(time)
+
+    found = nx.jit(left)(0.5, 2.0)
+    assert (found, found.dtype) == (np.exp(-1.0), np.float64)
+
+    def with_both(rate):
+        return left(rate, 1.0) + by_nx(rate)
+
+    def by_nx(rate):
+        return nx.exp(rate)
+
+    assert nx.jit(lambda rate: by_nx(rate))(1.0).type == "f32"
+    assert nx.jit(with_both).why(1.0).rules == (
+        "Nx's rules: it computes with neither np nor nx, and gets a tensor, or numbers alone"
+    )
+
+
+def test_a_helper_that_changes_is_seen():
+    def doubled(x):
+        return x * 2
+
+    def doubled_size(x):
+        return np.abs(x) * 2
+
+    def outer(x):
+        return helper(x) / 3
+
+    helper, call = doubled, nx.defn(outer)
+    assert call(1.0).type == "f32"
+    helper = doubled_size
+    assert call(1.0).dtype == np.float64
+
+
 def test_a_caller_decides_for_what_it_calls():
     @nx.defn
     def half(n):
