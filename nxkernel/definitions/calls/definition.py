@@ -238,6 +238,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise
             if result is not fast_path.OUTDATED:
                 return result
+            if path.checks_values:
+                snapshot.fast_paths.pop(flat, None)
         if form is not None:
             args, opts = form.placed(args, opts)
         return self._call(args, opts, flat, arrays)
@@ -284,6 +286,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 return self._run(program, arguments, watching)
             except ValuesChangedError as error:
                 changed = error
+                arguments.snapshot.fast_paths.pop(key, None)
             # Out of the handler, so that what the other program raises says nothing of this one.
             return run_for_values(
                 changed, program, self._entry_group, functools.partial(self._missed, arguments),

@@ -18,6 +18,7 @@ from nxkernel.definitions.keys.static_values import constant
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
+from nxkernel.definitions.outputs.value_checks import ValuesChangedError
 from nxkernel.tensor.device import DeviceArray, DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 
@@ -91,7 +92,7 @@ def _no_function() -> None:
 class FastPath:
     """A program with all that a repeated call needs, looked up beforehand; kept in its snapshot."""
 
-    __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen", "exact")
+    __slots__ = ("_beside", "_different", "_keywords", "_left", "_places", "_seen", "checks_values", "exact")
 
     def __init__(
         self,
@@ -113,6 +114,8 @@ class FastPath:
         self._places = convention.changes
         #: The arguments that are floats with all of their digits, which keys are made without.
         self.exact = convention.exact
+        #: Whether the program was made for numbers that it computes, and tells where they are others.
+        self.checks_values = convention.checked_values is not None
         #: What has memory of its own that is none of the program's arrays.
         self._beside = [_array_of(value) for _, value in arguments.beside]
         plain: tuple | None = None
@@ -151,8 +154,8 @@ class FastPath:
             return False
         if any(type(arguments.values[place]) is not np.ndarray for place in convention.changes):
             return False
-        if convention.checked_values is not None:
-            # The long way looks for the program for other values.
+        if convention.checked_values is not None and convention.calls_python:
+            # For other values another program runs, and what this one has called gives that what it gave.
             return False
         if convention.copied or convention.holds_back or not convention.reshaped.issubset(convention.changes):
             # The long way looks at memory, or at the order of elements, of what does not change; and it may hold back
@@ -202,7 +205,7 @@ class FastPath:
         if more and not self._holds(function, arrays, captured):
             return OUTDATED
         program.calls += 1
-        if stream.listening:
+        if stream.listening and not self.checks_values:
             stream.emit(Event("hit", family.name, where=source_locations.caller(), identity=family.identity))
         if fixed:
             arrays += fixed
@@ -212,7 +215,24 @@ class FastPath:
             if launch(*arrays, made):
                 return wrap(made, spec)
         run = program.executable.run if program.placed is None else program.placed.run
-        return results(program, run(arrays), hooks, wrap)
+        if not self.checks_values:
+            return results(program, run(arrays), hooks, wrap)
+        try:
+            made = run(arrays)
+        except Exception:
+            # Where the numbers are others it may compute what it must not: the long way knows.
+            return self._not_answered(program)
+        try:
+            result = results(program, made, hooks, wrap)
+        except ValuesChangedError:
+            return self._not_answered(program)
+        if stream.listening:
+            stream.emit(Event("hit", family.name, where=source_locations.caller(), identity=family.identity))
+        return result
+
+    def _not_answered(self, program: CachedProgram) -> Any:
+        program.calls -= 1
+        return OUTDATED
 
     def _holds(self, function: Callable[..., Any], arrays: list[np.ndarray], captured: Iterable[Any]) -> bool:
         """Whether defaults are unchanged, and the same arrays are one object as before."""

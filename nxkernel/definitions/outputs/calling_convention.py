@@ -41,6 +41,8 @@ class CallingConvention:
         Whether the function changes containers among its arguments.
     exact : tuple of int
         The argument leaves that are Python's floats and are taken with all of their digits, by Nx's rules, too.
+    calls_python : bool
+        Whether the program calls functions of the user's.
     """
 
     structure: containers.Structure
@@ -54,6 +56,7 @@ class CallingConvention:
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
     exact: tuple[int, ...] = ()
+    calls_python: bool = False
 
     @property
     def checked_values(self) -> ValueCheck | None:

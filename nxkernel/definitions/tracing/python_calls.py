@@ -187,14 +187,27 @@ def _other_structure(name: str, gave: str, structure: containers.Structure) -> N
     )
 
 
+#: In a trace's memory, that its program calls functions of the user's.
+_MADE = "calls of Python functions"
+
+
+def are_made(run: tracing.Trace) -> bool:
+    """Whether what was traced calls functions of the user's when it runs."""
+    return run.outermost.memory.get(_MADE, False)
+
+
 def _applied(function: HostFunction, values: Sequence[Operand]) -> list[Operand]:
+    run = tracing.current()
+    if run is not None:
+        run.outermost.memory[_MADE] = True
+
     def of(*nodes: Operand) -> list[Operand]:
         found = apply(p.njit_call, *nodes, function=function)
         return [found] if function.single else list(found)
 
     if not any(value.vectorized_axes for value in values):
         return of(*values)
-    if tracing.current() is None:
+    if run is None:
         raise NxTypeError(
             message(
                 f"{function.name} is called with tensors that have vectorized axes.",

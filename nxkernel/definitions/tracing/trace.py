@@ -24,7 +24,7 @@ from nxkernel.definitions.keys.leaves import Leaf, spec_of
 from nxkernel.definitions.outputs import raised_again
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.tracing import asked_values, dialects, side_effects
+from nxkernel.definitions.tracing import asked_values, dialects, python_calls, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
@@ -370,6 +370,7 @@ def trace(
         reshaped=view.reshaped(),
         changes_containers=changes_containers,
         exact=tuple(exact),
+        calls_python=python_calls.are_made(run),
     )
     return Traced(
         Graph(name, [*parameters, *captured, *fixed], outputs, rebuild, updates),

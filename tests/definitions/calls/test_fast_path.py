@@ -169,6 +169,70 @@ def test_what_prints_and_what_has_hooks_is_quick(long_way, capsys):
     assert capsys.readouterr().out.count("f32") == 2
 
 
+def first_above(x, least):
+    places = np.nonzero(x > least)[0]
+    return x[places] * len(places) if len(places) else -x
+
+
+def test_what_asks_for_numbers_is_quick_while_they_stay(long_way):
+    f = nx.jit(first_above)
+    x = np.linspace(0.0, 1.0, 7)
+    for least in (0.5, 0.5, 0.55, 0.6):
+        np.testing.assert_array_equal(f(x, least), first_above(x, least))
+    assert len(long_way) == 1
+    for least in (0.1, 2.0, 0.5, 0.5, 0.5, 2.0, 2.0, 0.1):
+        np.testing.assert_array_equal(f(x, least), first_above(x, least))
+    assert f.cache_info().misses == 3
+    assert f.cache_info().hits == 9
+    assert [event.kind for event in nx.events(f.__name__)].count("hit") in (0, 9)
+
+
+def test_what_is_said_and_called_with_such_numbers_is_once_a_call(capsys):
+    called = []
+
+    def told(value):
+        called.append(float(value))
+        return value
+
+    def program(x, least):
+        count = len(np.nonzero(x > least)[0])
+        print("above:", count)
+        return x[:count] * nx.host_call(told, 0.0, x[0])
+
+    f, x = nx.jit(program), np.linspace(1.0, 2.0, 7)
+    for least in (1.4, 1.4, 1.9, 1.9, 1.4, 9.0):
+        f(x, least)
+    assert called == [1.0] * 6
+    assert capsys.readouterr().out.split() == [
+        "above:",
+        "4",
+        "above:",
+        "4",
+        *["above:", "1"] * 2,
+        "above:",
+        "4",
+        "above:",
+        "0",
+    ]
+
+
+def test_a_check_of_such_a_program_raises_where_its_numbers_agree(long_way):
+    def program(x):
+        count = len(np.nonzero(x > 0)[0])
+        if x[0] > 5:
+            raise ValueError(f"{x[0]} is too much")
+        return x[:count]
+
+    f = nx.jit(program)
+    assert f(np.array([1.0, -2, 3])).tolist() == [1, -2]
+    assert f(np.array([2.0, -2, 3])).tolist() == [2, -2]
+    with pytest.raises(ValueError, match=r"^9\.0 is too much$"):
+        f(np.array([9.0, -2, 3]))
+    with pytest.raises(ValueError, match=r"^9\.0 is too much$"):
+        f(np.array([9.0, 2, 3]))
+    assert f(np.array([4.0, 2, 3])).tolist() == [4, 2, 3]
+
+
 def test_a_changed_capture_takes_the_long_way_once(long_way):
     rate = 1.0
     f = nx.jit(lambda t: t * rate)
