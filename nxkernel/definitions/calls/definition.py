@@ -333,6 +333,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         late = fast_path.results(program, made, self.hooks, wrap) if convention.holds_back else None
         if convention.changes:
             assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
+        for place, shape in convention.given_shapes:
+            if type(arguments.values[place]) is np.ndarray:
+                arguments.values[place].shape = shape
         return late if convention.holds_back else fast_path.results(program, made, self.hooks, wrap)
 
     def _failed(self, error: Exception) -> None:

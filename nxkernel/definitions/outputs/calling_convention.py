@@ -41,6 +41,8 @@ class CallingConvention:
         Whether the function changes containers among its arguments.
     exact : tuple of int
         The argument leaves that are Python's floats and are taken with all of their digits, by Nx's rules, too.
+    given_shapes : tuple of (int, tuple of int)
+        The argument leaves that get another shape, as by ``x.shape = 3, 2``, when the program has run.
     calls_python : bool
         Whether the program calls functions of the user's.
     """
@@ -56,6 +58,7 @@ class CallingConvention:
     reshaped: frozenset[int] = frozenset()
     changes_containers: bool = False
     exact: tuple[int, ...] = ()
+    given_shapes: tuple[tuple[int, tuple[int, ...]], ...] = ()
     calls_python: bool = False
 
     @property

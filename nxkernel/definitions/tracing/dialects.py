@@ -78,6 +78,10 @@ class Dialect:
         arguments = [(position, before, argument.root.content()) for position, before, argument in self._mutable]
         return [(position, after) for position, before, after in arguments if after is not before]
 
+    def given_shapes(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """The arguments that were given another shape, and which."""
+        return ()
+
     def copied(self) -> tuple[tuple[int, SourceLocation | None], ...]:
         """The arguments of which a copy was assigned into by `grad`, `vmap` and the like, and where."""
         lines = argument_identity.written(self.run)
@@ -149,9 +153,16 @@ class NumpyDialect(Dialect):
         Raises
         ------
         NxTypeError
-            When a captured array was assigned into.
+            When a captured array was assigned into, or given another shape.
         """
         for name, before, array in self._captured.values():
+            if array.shape != array.root.shape:
+                raise NxTypeError(
+                    message(
+                        f"{name} is an array from outside of the definition, and it is given the shape {array.shape}.",
+                        f"{name}.reshape{array.shape} gives another array, and leaves this one as it is.",
+                    )
+                )
             if array.root.read() is not before:
                 raise NxTypeError(
                     message(
@@ -161,6 +172,12 @@ class NumpyDialect(Dialect):
                     )
                 )
         return super().changes()
+
+    def given_shapes(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
+        """The arguments that were given another shape, as by ``x.shape = 3, 2``, and which."""
+        return tuple(
+            [(position, array.shape) for position, _, array in self._mutable if array.shape != array.root.shape]
+        )
 
 
 DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}

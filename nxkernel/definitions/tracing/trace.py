@@ -370,6 +370,7 @@ def trace(
         reshaped=view.reshaped(),
         changes_containers=changes_containers,
         exact=tuple(exact),
+        given_shapes=view.given_shapes(),
         calls_python=python_calls.are_made(run),
     )
     return Traced(

@@ -136,6 +136,27 @@ def test_a_view_of_all_is_another_array_where_it_is_one_in_numpy(view):
     assert_same(nx.defn(function, promotion="numpy")(a.copy()), function(a.copy()))
 
 
+def test_an_argument_that_is_given_another_shape_has_it_afterwards():
+    function = function_of("a.shape = 3, 2\na[0] = 9.0\nreturn a.sum(axis=0)", "a")
+    program = nx.jit(function)
+    for _ in range(3):
+        mine, theirs = np.arange(6.0), np.arange(6.0)
+        assert_same(program(mine), function(theirs))
+        assert_same(mine, theirs)
+
+
+def test_a_captured_array_is_not_given_another_shape():
+    weights = np.arange(6.0)
+
+    def program(x):
+        weights.shape = 2, 3
+        return x * weights.sum()
+
+    with pytest.raises(NxTypeError, match=r"^weights is an array from outside .* it is given the shape \(2, 3\)\."):
+        nx.jit(program)(2.0)
+    assert weights.shape == (6,)
+
+
 FRACTIONS = (np.arange(6.0) * 1.7 - 3).reshape(2, 3)
 
 
