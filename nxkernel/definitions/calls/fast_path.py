@@ -157,9 +157,11 @@ class FastPath:
         if convention.checked_values is not None and convention.calls_python:
             # For other values another program runs, and what this one has called gives that what it gave.
             return False
-        if convention.given_shapes or convention.copied or convention.holds_back or not convention.reshaped.issubset(convention.changes):
+        if convention.copied or convention.holds_back or not convention.reshaped.issubset(convention.changes):
             # The long way looks at memory, or at the order of elements, of what does not change; and it may hold back
-            # what does, or give it another shape.
+            # what does.
+            return False
+        if convention.given_shapes:
             return False
         if arguments.has_device_tensors and (program.placed is None or convention.changes):
             # The long way brings them to the host, and sees which arrays share their memory.

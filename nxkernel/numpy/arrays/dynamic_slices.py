@@ -20,6 +20,7 @@ from nxkernel.numpy.arrays import subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, fitted, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import (
     Stretches,
+    Target,
     aligned,
     check_length,
     moved,
@@ -451,17 +452,22 @@ def assign_part(target: DynamicSlice, value: Any) -> None:
         return
     whole = operand(target.base)
     if not is_number(value):
-        value = compact_part(as_value(value))
-        if value.ndim > target.ndim:
-            raise NxValueError(f"cannot assign {value.ndim} axes to a part with {target.ndim}")
-        targets = targets_of([target], target.ndim)
-        base, stretches = parts_of(value)
-        for there, own, size in zip(targets[target.ndim - value.ndim :], stretches, base.shape, strict=True):
-            if there is not None:
-                check_length(size if own is None else own.length, there[0].length)
-        value = aligned(value, targets)
+        value = fitting(compact_part(as_value(value)), targets_of([target], target.ndim))
     new = fitted(value, whole.shape, whole.type)
     target.base.assign(apply(p.select, mask(target.stretches, whole.shape), new, whole))
+
+
+def fitting(value: ArrayValue | DynamicSlice, targets: Sequence[Target | None]) -> ArrayValue:
+    """A value as it is assigned to a part with these axes; the running program tells where lengths do not fit."""
+    while value.ndim > len(targets) and value.shape[0] == 1:
+        value = value[0]
+    if value.ndim > len(targets):
+        raise NxValueError(f"cannot assign {value.ndim} axes to a part with {len(targets)}")
+    base, stretches = parts_of(value)
+    for there, own, size in zip(targets[len(targets) - value.ndim :], stretches, base.shape, strict=True):
+        if there is not None:
+            check_length(size if own is None else own.length, there[0].length)
+    return aligned(value, targets)
 
 
 def _shows_same(one: DynamicSlice, other: DynamicSlice) -> bool:

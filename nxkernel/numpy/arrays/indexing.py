@@ -14,7 +14,7 @@ from nxkernel.messages import mask_shapes
 from nxkernel.numpy.arrays import dynamic_slices, fancy_indexing, memory_order, strided_slices, subscripts
 from nxkernel.numpy.arrays.array import Array, ArrayValue, as_value, fitted, is_for_standard, scalar, wrap
 from nxkernel.numpy.arrays.dynamic_broadcasting import aligned, stretches_of, targets_of
-from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part, sized
+from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice, any_part, assign_part, compact_part, fitting, sized
 from nxkernel.numpy.arrays.masked_elements import MaskedElements, whole_mask
 from nxkernel.numpy.arrays.subscripts import AxisRange, ParsedKey
 from nxkernel.numpy.arrays.views import AxisSlice, Index
@@ -255,8 +255,7 @@ def _put_by_parts(view: Array, parsed: ParsedKey, value: Any) -> None:
         position = 0 if parsed.front else min(picks)
         rest: list[Any] = [None] * (len(shape) - rank)
         like = [None if s is None else (s, n) for s, n in zip(stretches, indices[0].shape, strict=True)]
-        value = compact_part(as_value(value))
-        value = aligned(value, rest[:position] + like + rest[position:])
+        value = fitting(compact_part(as_value(value)), rest[:position] + like + rest[position:])
 
     config = tuple([(0, 1 if axis == first else 0, 0) for axis in range(len(whole.shape))])
     longer = apply(p.pad, whole, filled(0, whole.type, ()), config=config)

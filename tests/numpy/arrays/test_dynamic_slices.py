@@ -218,3 +218,20 @@ def test_an_element_at_an_ellipsis_is_an_array_without_axes(element):
     theirs, ours = np.array([1.0, 3, -2, 5, 4]), np.array([1.0, 3, -2, 5, 4])
     wanted, found = function(theirs, 1), nx.defn(function, promotion="numpy")(ours, 1)
     assert (ours.tolist(), float(np.asarray(found[1]))) == (theirs.tolist(), float(wanted[1]))
+
+
+@pytest.mark.parametrize("value", [np.ones(9), np.ones(3), 5.0, np.ones(1), np.ones((1, 3))], ids=np.shape)
+@pytest.mark.parametrize("length", [3, 9, 1])
+def test_what_is_assigned_at_indices_is_as_long_as_they_are(value, length):
+    def program(x, length, value):
+        c = np.zeros(9)
+        c[np.arange(9)[: np.sum(x < length)]] = value
+        return c
+
+    x, compiled = np.arange(9.0), nx.defn(program, promotion="numpy")
+    if np.size(value) in (1, length):
+        np.testing.assert_array_equal(compiled(x, length, value), program(x, length, value))
+        return
+    for each in (program, compiled):
+        with pytest.raises(ValueError, match=r"shape mismatch|do not fit together|cannot assign"):
+            each(x, length, value)
