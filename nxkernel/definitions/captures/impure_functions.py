@@ -98,10 +98,13 @@ def gives_logger(value: Any) -> bool:
     >>> gives_logger(logging.getLogger), gives_logger(logging.getLogger("fit")), gives_logger(logging.basicConfig)
     (True, True, False)
     """
+    return is_logger(value) or ("logging" in sys.modules and value is sys.modules["logging"].getLogger)
+
+
+def is_logger(value: Any) -> bool:
+    """Whether a value is a logger of Python's `logging`, or an adapter of one."""
     logging = sys.modules.get("logging")
-    if logging is None:
-        return False
-    return value is logging.getLogger or isinstance(value, logging.Logger | logging.LoggerAdapter)
+    return isinstance(value, (getattr(logging, "Logger", ()), getattr(logging, "LoggerAdapter", ())))
 
 
 def is_decimal(value: Any) -> bool:

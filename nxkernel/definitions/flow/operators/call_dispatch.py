@@ -19,6 +19,7 @@ from nxkernel import compile_thread, numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions import syntax
 from nxkernel.definitions.captures import name_lookup
+from nxkernel.definitions.captures.impure_functions import is_logger
 from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import (
@@ -165,7 +166,7 @@ def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
             waiting += [type(one), *(attributes_of(one) or {}).values()]
         if isinstance(one, types.MethodType):
             waiting += [one.__func__, one.__self__]
-        if output_calls.is_logger(one) or (not tells and numpys_sources.is_traceable(one)):
+        if is_logger(one) or (not tells and numpys_sources.is_traceable(one)):
             return True
         if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
             continue

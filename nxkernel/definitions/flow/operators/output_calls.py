@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from nxkernel import types
-from nxkernel.definitions.captures.impure_functions import LOGGING
+from nxkernel.definitions.captures.impure_functions import LOGGING, is_logger
 from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.branches import if_
 from nxkernel.definitions.flow.values import object_texts
@@ -379,9 +379,3 @@ def _logging(function: Any, owner: Any, name: str) -> Callable[..., Any] | None:
     if function is getattr(sys.modules.get("logging"), name, None):
         return _saying(function, f"logging.{name}()")
     return _saying(function, f"{name}() of a logger") if is_logger(owner) else None
-
-
-def is_logger(value: Any) -> bool:
-    """Whether a value is a logger of Python's `logging`, or an adapter of one."""
-    logging = sys.modules.get("logging")
-    return isinstance(value, (getattr(logging, "Logger", ()), getattr(logging, "LoggerAdapter", ())))
