@@ -22,7 +22,7 @@ from nxkernel.definitions.observe.key_changes import KEYWORDS, Parts
 from nxkernel.definitions.outputs import assigned_arrays
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.host_results import HostResults
-from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.definitions.tracing.asked_values import CallValues
 from nxkernel.definitions.tracing.trace import CapturedArrays, Traced, trace
 from nxkernel.errors import NxTypeError, message
@@ -193,7 +193,7 @@ class CallArguments:
     @property
     def gives_arrays(self) -> bool:
         """Whether results are NumPy's arrays and scalars: by NumPy's rules, where no tensor comes in."""
-        return self.dialect == dialects.NUMPY and not dialects.holds_tensors(self.values)
+        return self.dialect == dialects.NUMPY and not whose_rules.holds_tensors(self.values)
 
     @property
     def leaves(self) -> list[tuple[str, Any]]:
@@ -405,7 +405,7 @@ class CallArguments:
             found["donated"] = (given_away, ", ".join(given_away))
         if self.owner:
             found["the function object, to which its hooks belong"] = (self.owner, "this one")
-        found["rules"] = (self.dialect, dialects.NAMES[self.dialect])
+        found["rules"] = (self.dialect, whose_rules.NAMES[self.dialect])
         return {**found, **self.snapshot.parts, "compiler": (self.compiler, self.compiler)}
 
     def trace(

@@ -11,7 +11,7 @@ from nxkernel.definitions.keys import argument_errors
 from nxkernel.definitions.keys.static_arguments import Names
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hooks
-from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.errors import NxTypeError, message
 from nxkernel.primitives import Spec
 
@@ -39,7 +39,7 @@ class Compiled(Definition[Parameters, Result]):
             ruled_by=ruled_by,
         )  # fmt: skip
         self._options = dict(opts)
-        self._rules_of_templates = dialects.of_values((*templates, *self._options.values()))
+        self._rules_of_templates = whose_rules.of_values((*templates, *self._options.values()))
         arguments = self._bind(tuple(templates), self._options, templates=True)
         # The compiler stays the same, wherever the tensors of a call are.
         self.compiler = arguments.compiler

@@ -42,7 +42,7 @@ from nxkernel.definitions.keys import (
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery, nan_checks
 from nxkernel.definitions.outputs.value_checks import ValuesChangedError, run_for_values
-from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError
 from nxkernel.fork_safety import cached_property
@@ -137,11 +137,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         return self._told(self._rules())
 
     def _told(self, dialect: str | None) -> str:
-        return dialects.told(dialect, self.ruled_by, self.promotion or default_options.promotion())
+        return whose_rules.told(dialect, self.ruled_by, self.promotion or default_options.promotion())
 
     def _rules(self) -> str | None:
         """Whose rules hold, by request or by the text as it is now; None where what is passed decides."""
-        return self.promotion or dialects.of(self.ruled_by, default_options.promotion())
+        return self.promotion or whose_rules.of(self.ruled_by, default_options.promotion())
 
     @property
     def _silent(self) -> bool:
@@ -251,7 +251,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
 
     def _dialect_of_call(self, args: tuple, opts: dict[str, Any]) -> str:
         """Whose rules a call's key is made by: those that hold, as far as is known before captures are looked at."""
-        return self.dialect or dialects.of_values((*args, *opts.values()) if opts else args) or self._beside_numbers
+        return self.dialect or whose_rules.of_values((*args, *opts.values()) if opts else args) or self._beside_numbers
 
     def _call(
         self, args: tuple, opts: dict[str, Any], key: tuple | None = None, arrays: list[Any] | None = None
@@ -387,11 +387,11 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         args, opts = self._placed(args, opts)
         # The names that it reads may mean something else by now.
         self.dialect = self._rules()
-        dialect = self.dialect or dialects.of_values((*args, *opts.values()))
+        dialect = self.dialect or whose_rules.of_values((*args, *opts.values()))
         if dialect is None:
             snapshot, captured = self._look()
             beside = [*captured, *(value for _, value in snapshot.beside)]
-            dialect = self._beside_numbers = dialects.of_values(beside) or dialects.of_numbers(self.ruled_by)
+            dialect = self._beside_numbers = whose_rules.of_values(beside) or whose_rules.of_numbers(self.ruled_by)
         with types_.promotion(dialect):
             return self._bound(args, opts, dialect, templates)
 

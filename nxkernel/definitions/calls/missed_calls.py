@@ -22,7 +22,7 @@ from nxkernel.definitions.keys import argument_errors, source_locations
 from nxkernel.definitions.observe import compilation_guards
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.syntax.unsupported_syntax import RefusedSyntaxError
-from nxkernel.definitions.tracing import dialects, side_effects
+from nxkernel.definitions.tracing import dialects, side_effects, whose_rules
 from nxkernel.definitions.tracing.trace import Traced
 from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph.python_numbers import RoundedNumberError
@@ -288,7 +288,13 @@ class MissedCall:
         own = changed_places.outside(outside.reaches)
         may_be_shorter = self._of_numpy and not (self._is_rewritten or self._is_dispatched or self._is_long)
         once = tentative(may_be_shorter)
-        with negative_indices.by_text(self._is_silent), dialects.warning_of_both(self._ruled_by), everywhere, own, once:
+        with (
+            negative_indices.by_text(self._is_silent),
+            whose_rules.warning_of_both(self._ruled_by),
+            everywhere,
+            own,
+            once,
+        ):
             try:
                 traced = arguments.trace(self._name, self._function, self._twin, self._given)
             except Exception as error:

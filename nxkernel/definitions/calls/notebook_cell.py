@@ -19,7 +19,7 @@ from nxkernel.definitions.keys import containers, default_options
 from nxkernel.definitions.keys.static_values import CONTAINERS
 from nxkernel.definitions.syntax import check, names, sources
 from nxkernel.definitions.syntax.unsupported_syntax import refusal, site
-from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.errors import NxError, NxTypeError, UnrolledWarning
 from nxkernel.graph import tracing
 from nxkernel.messages.grammar import a
@@ -67,7 +67,7 @@ class _CellDefinition(Definition):
     asked: str | None = None
 
     def _told(self, dialect: str | None) -> str:
-        return dialects.told(dialect, self.ruled_by, self.asked or default_options.promotion())
+        return whose_rules.told(dialect, self.ruled_by, self.asked or default_options.promotion())
 
     def _twin(self, function: Callable[..., Any]) -> Callable[..., Any]:
         inner = super()._twin(function)
@@ -256,7 +256,9 @@ class CompiledCell:
 
     def _rules(self, function: types.FunctionType) -> str:
         """The dialect: that of the library that the code computes with, else of the one that its inputs come from."""
-        return dialects.of(function) or dialects.of_values(self._inputs.values()) or dialects.of_numbers(function)
+        return (
+            whose_rules.of(function) or whose_rules.of_values(self._inputs.values()) or whose_rules.of_numbers(function)
+        )
 
     def _variant(
         self, body: list[ast.stmt], file: str, static: list[str], outputs: list[str]

@@ -15,7 +15,7 @@ from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.leaves import array_of, spec_of
 from nxkernel.definitions.outputs.hook_delivery import Hooks
 from nxkernel.definitions.streams.channel import Channel
-from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing import whose_rules
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.grammar import counted
@@ -249,8 +249,8 @@ def stream(
         raise NxValueError(
             message(f"the size of a stream is a positive int or None, got {describe(size)}.", "None sets no limit.")
         )
-    text = function.dialect if isinstance(function, Definition) else dialects.of(function)
-    numbers = text or dialects.of_values(arguments) or dialects.of_numbers(function)
+    text = function.dialect if isinstance(function, Definition) else whose_rules.of(function)
+    numbers = text or whose_rules.of_values(arguments) or whose_rules.of_numbers(function)
     with types.promotion(numbers):
         template = _each(arguments[0], "the template", _template)
         state, *more = [

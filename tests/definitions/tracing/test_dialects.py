@@ -12,7 +12,7 @@ import pytest
 
 import nxkernel as nx
 import nxkernel.numpy as nnp
-from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.errors import NxTypeError, NxValueError
 
 COUNT = itertools.count()
@@ -82,7 +82,7 @@ def test_whose_rules_hold(text, dialect):
     function = made(text, **helpers())
     if function.__name__ == "outer":
         function = function(np.sin)
-    assert dialects.of(function) == dialect
+    assert whose_rules.of(function) == dialect
     for wrap in (nx.defn, nx.jit, nx.vmap, nx.grad, nx.value_and_grad, nx.checkpoint):
         assert getattr(wrap(function), "dialect", dialect) == dialect
 
@@ -90,24 +90,24 @@ def test_whose_rules_hold(text, dialect):
 @pytest.mark.parametrize("names", [{}, {"np": np}, {"nx": nx}, {"np": np, "nx": nx}])
 @pytest.mark.parametrize("text", [PLAIN, "def f(x):\n    x[0] = 2"])
 def test_imports_of_the_module_say_nothing(text, names):
-    assert dialects.of(made(text, **names)) is None
+    assert whose_rules.of(made(text, **names)) is None
 
 
 def test_nested_functions_say_it_too():
-    assert dialects.of(made("def f(x):\n    return list(map(lambda v: np.sin(v), [x]))", np=np)) == "numpy"
+    assert whose_rules.of(made("def f(x):\n    return list(map(lambda v: np.sin(v), [x]))", np=np)) == "numpy"
 
 
 def test_what_a_function_calls_does_not_say_it():
     """Each has its own rules, as it has them when it is called alone."""
     helper = made("def helper(x):\n    return np.sin(x)", np=np)
     f = made("def f(x):\n    return helper(x)", helper=helper)
-    assert dialects.of(f) is None
+    assert whose_rules.of(f) is None
 
 
 def test_to_ask_for_a_name_of_a_module_has_no_effect():
     module = types.ModuleType("restless")
     module.__getattr__ = lambda name: pytest.fail(f"{name} was asked for")
-    assert dialects.of(made("def f(x):\n    return x * module.k", module=module)) is None
+    assert whose_rules.of(made("def f(x):\n    return x * module.k", module=module)) is None
 
 
 def test_the_text_decides_as_it_is_when_it_is_called():
@@ -203,14 +203,14 @@ def test_what_was_compiled_has_the_rules_of_its_templates():
         for given in (np.arange(3), nx.tensor([0, 1, 2])):
             assert f(given).type == "f32"
             assert np.asarray(g(given)).dtype == np.float64
-    assert dialects.of(g.__nx_function__) is None
+    assert whose_rules.of(g.__nx_function__) is None
 
 
 def test_a_container_that_holds_itself_decides_nothing():
     held = [1]
     held.append(held)
-    assert dialects.of_values([held]) is None
-    assert dialects.of_values([held, np.ones(1)]) == "numpy"
+    assert whose_rules.of_values([held]) is None
+    assert whose_rules.of_values([held, np.ones(1)]) == "numpy"
 
 
 def test_types():

@@ -7,7 +7,7 @@ import pytest
 from scipy import special
 
 import nxkernel as nx
-from nxkernel.definitions.tracing import dialects
+from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.errors import NxValueError, PromotionWarning
 
 WHOLE = np.arange(3)
@@ -52,7 +52,7 @@ def test_an_inner_function_and_an_import_count():
 
         return linalg.norm(x)
 
-    assert (dialects.of(inner), dialects.of(imports)) == ("numpy", "numpy")
+    assert (whose_rules.of(inner), whose_rules.of(imports)) == ("numpy", "numpy")
 
 
 def test_a_parameter_is_no_global():
