@@ -7,18 +7,13 @@ comes what all blocks before give. So a result is the same number whether one th
 
 from __future__ import annotations
 
-import math
-
 from nxkernel.compilers.numba_cpu.codegen.elementwise import Emitter
 from nxkernel.compilers.numba_cpu.codegen.llvm_ir import WIDTH, IRValue
 from nxkernel.compilers.numba_cpu.routines.cumulative_plan import CumulativeForm
 from nxkernel.compilers.numba_cpu.routines.kernel_builder import KernelBuilder
 from nxkernel.compilers.numba_cpu.routines.vector_transpose import turned
 from nxkernel.compilers.numba_cpu.target.element_types import MEMORY, REGISTER
-from nxkernel.types import Type, f16, f32, greatest, least
-
-#: From here on numbers are rounded to an infinite half float.
-_BEYOND_HALVES = 65520.0
+from nxkernel.types import Type, f32, greatest, least
 
 
 def lower(scan: CumulativeForm, kernel: str) -> str:
@@ -66,14 +61,7 @@ class _ScanWriter:
         """Two accumulated values joined."""
         if self.scan.name == "complex_multiply":
             return self._complex(earlier, later)
-        joined = self.e.apply(self.scan.name, self.wide, [earlier, later], None)
-        return self._of_halves(joined) if self.scan.type is f16 and self.scan.name in ("add", "multiply") else joined
-
-    def _of_halves(self, value: IRValue) -> IRValue:
-        """A value that no half float holds is infinite, as if each step were rounded to one."""
-        b = self.b
-        beyond = b.fcmp("oge", b.intrinsic("fabs", value), b.constant(value.element, _BEYOND_HALVES, value.lanes))
-        return b.select(beyond, b.fmul(value, b.constant(value.element, math.inf, value.lanes), ""), value)
+        return self.e.apply(self.scan.name, self.wide, [earlier, later], None)
 
     def _complex(self, left: IRValue, right: IRValue) -> IRValue:
         b, lanes = self.b, range(left.lanes)
