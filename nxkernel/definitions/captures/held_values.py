@@ -43,7 +43,7 @@ from nxkernel.messages.grammar import a
 _FEW = 4
 _SPECIAL = frozenset({"__builtins__", "__cached__", "__doc__", "__file__", "__loader__", "__name__", "__package__",
                       "__path__", "__spec__"})  # fmt: skip
-#: Where an abstract base class remembers what passed for its instances: nothing that a function computes with.
+#: Where an abstract base class has the classes that it was told of, and remembers what passed for its instances.
 _OF_ABSTRACT_CLASS = "_abc_impl"
 #: On the path to what a class holds: placeholders cannot get there, as objects are not given another class.
 NOBODY = type("Nobody", (), {})
@@ -212,7 +212,11 @@ class HeldWalk(SnapshotParts):
                     self.value(inner, f"{parent.__name__}.{key}", None)
                     self._around.pop()
                     self.reach.has_method(value, inner, "" if open_ else key)
-                elif not key.startswith("__") and key != _OF_ABSTRACT_CLASS and not is_of_slot(inner):
+                elif key == _OF_ABSTRACT_CLASS:
+                    classes = object_contents.registered(parent)
+                    self.states.append(classes)
+                    self.equal.append((functools.partial(object_contents.registered, parent), classes))
+                elif not key.startswith("__") and not is_of_slot(inner):
                     self._hidden += issubclass(value, enum.Enum)
                     is_itself = inner is vars(parent)[key]
                     read = functools.partial(getitem if is_itself else _inside, vars(parent), key)

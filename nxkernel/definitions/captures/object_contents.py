@@ -6,6 +6,7 @@ functions that read them are traced at each call.
 
 from __future__ import annotations
 
+import abc
 import contextvars
 import datetime
 import functools
@@ -285,20 +286,10 @@ def _drawn(value: Any) -> Held:
     return Held((ByIdentity(value), state), ((functools.partial(generator_state, value), state),))
 
 
-def _logger(value: Any) -> Held:
-    settings = _settings(value)
-    return Held((ByIdentity(value), settings), ((functools.partial(_settings, value), settings),))
-
-
-def _settings(logger: Any) -> tuple:
-    """What a function may ask a logger for; what becomes of its messages is decided when they are made."""
-    return (
-        logger.getEffectiveLevel(),
-        logger.manager.disable,
-        logger.disabled,
-        logger.propagate,
-        *map(ByIdentity, logger.handlers),
-    )
+def registered(class_: type) -> frozenset[Any]:
+    """The classes that an abstract base class was told of, whose instances count as its own."""
+    registry, *_ = vars(abc)["_get_dump"](class_)
+    return frozenset([ByIdentity(reference()) for reference in registry])
 
 
 def _ufunc(value: np.ufunc) -> Held | None:
@@ -333,7 +324,6 @@ _HELD: dict[type, Callable[[Any], Held | None]] = dict(_kinds())
 #: By the names of module and class, where importing the module for each program would take too long.
 _BY_NAME: dict[str, Callable[[Any], Held | None]] = {
     "decimal.Decimal": _decimal, "fractions.Fraction": _by_value, "uuid.UUID": _by_value,
-    **dict.fromkeys(("logging.Logger", "logging.RootLogger"), _logger),
     **dict.fromkeys(("numpy.random._generator.Generator", "numpy.random.mtrand.RandomState"), _drawn),
     # Classes whose memory holds numbers.
     **dict.fromkeys(("array.array", "mmap.mmap"), _buffer),
