@@ -25,10 +25,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nxkernel.definitions.captures.impure_functions import is_impure
-from nxkernel.definitions.keys.static_values import MISSING, ByIdentity, by_value, constant, generator_state, keys_state
+from nxkernel.definitions.keys.static_values import (
+    HEAP_TYPE,
+    MISSING,
+    ByIdentity,
+    by_value,
+    constant,
+    generator_state,
+    keys_state,
+)
 
-#: Bits of ``__flags__``: made by a class statement or the like; cannot be called to make an object; cannot be changed.
-_HEAP, _CLOSED, _FIXED = 1 << 9, 1 << 7, 1 << 8
+#: Bits of ``__flags__``: cannot be called to make an object; cannot be changed.
+_CLOSED, _FIXED = 1 << 7, 1 << 8
 
 
 #: Functions with more keys and results in their caches count as not comparable: each call would go through all.
@@ -67,7 +75,7 @@ def origin(kind: type) -> type:
         flags = base.__flags__
         new = getattr(base, "__new__", None)
         own = isinstance(new, types.BuiltinFunctionType) and new.__self__ is base
-        if own or not flags & _HEAP or flags & (_CLOSED | _FIXED):
+        if own or not flags & HEAP_TYPE or flags & (_CLOSED | _FIXED):
             return base
     return object
 

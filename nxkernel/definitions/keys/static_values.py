@@ -269,7 +269,7 @@ def _library_folders() -> tuple[str, ...]:
 _LIBRARIES = _library_folders()
 _PACKAGES = frozenset({"builtins", "nxkernel", "numpy", "scipy"})
 #: The bit of ``__flags__`` of classes that are made while a program runs, as by a class statement.
-_MADE = 1 << 9
+HEAP_TYPE = 1 << 9
 
 
 def installed(value: Any) -> bool:
@@ -290,7 +290,7 @@ def installed(value: Any) -> bool:
         return installed_file(value.__code__.co_filename)
     if not isinstance(value, types.ModuleType | type):
         value = type(value)
-    if isinstance(value, type) and not value.__flags__ & _MADE:
+    if isinstance(value, type) and not value.__flags__ & HEAP_TYPE:
         # Of a module in C, such as that of the functions of `scipy.fft`, which may be under another name.
         return True
     module = value if isinstance(value, types.ModuleType) else sys.modules.get(value.__module__)

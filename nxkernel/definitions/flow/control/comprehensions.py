@@ -8,7 +8,7 @@ from typing import Any
 
 from nxkernel.definitions.flow.control.branches import if_, predicate
 from nxkernel.definitions.flow.control.logic import not_
-from nxkernel.definitions.flow.control.loop_iterables import Counted, counted
+from nxkernel.definitions.flow.control.loop_iterables import Counted, counted, parted
 from nxkernel.definitions.flow.control.loops import for_
 from nxkernel.definitions.flow.values.unassigned_variables import pending
 from nxkernel.definitions.flow.values.variable_leaves import has_traced, is_traced, known
@@ -97,11 +97,7 @@ class GeneratedItems:
 
     def reduce_from_first(self, function: Callable[[Any, Any], Any], name: str) -> Any:
         """As :meth:`reduce`, beginning with the first item; their number must be known."""
-        if isinstance(self._sequence, range):
-            first, self._sequence = self._sequence[0], self._sequence[1:]
-        else:
-            whole = self._sequence
-            first, self._sequence = whole.item(0), Counted(whole.length - 1, lambda place: whole.item(place + 1))
+        first, self._sequence = parted(self._sequence)
         return self.reduce(function, self._item(first), name)
 
     def meet(self, answer: bool, name: str) -> Any:
@@ -143,7 +139,8 @@ class GeneratedItems:
         while isinstance(sequence, range) and sequence and not has_traced(values[1]):
             if broken and known(values[1]):
                 return values[1]
-            values, sequence = turn(sequence[0], *values[1:]), sequence[1:]
+            first, sequence = parted(sequence)
+            values = turn(first, *values[1:])
         return for_(sequence, turn, values, ("item", name), self._site, broken=broken)[1]
 
 
@@ -200,8 +197,8 @@ def _gathered(sequence: Any, item: Callable[[Any], Any], site: Any) -> list[Any]
     items: list[Any] = []
     # What follows from the numbers of a range alone stays known.
     while isinstance(sequence, range) and sequence:
-        items.append(item(sequence[0]))
-        sequence = sequence[1:]
+        first, sequence = parted(sequence)
+        items.append(item(first))
         if has_traced(items[-1]):
             break
 

@@ -104,6 +104,15 @@ class Range(Counted):
         return f"range({self.start!r}, {self.stop!r}, {self.step!r})"
 
 
+def parted(sequence: range | Counted) -> tuple[Any, Any]:
+    """The first item of a sequence, and the others: those of Python's range are one."""
+    if isinstance(sequence, range):
+        return sequence[0], sequence[1:]
+    if isinstance(sequence, Range):
+        return sequence.start, Range(sequence.start + sequence.step, sequence.stop, sequence.step)
+    return sequence.item(0), Counted(sequence.length - 1, lambda place: sequence.item(place + 1))
+
+
 class Unrolled:
     """The result of :func:`nxkernel.unroll`: a loop over it is unrolled at trace time."""
 

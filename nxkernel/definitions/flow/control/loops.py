@@ -14,7 +14,7 @@ from nxkernel.definitions.flow.control.acts import Acts
 from nxkernel.definitions.flow.control.branches import TURN, if_, predicate
 from nxkernel.definitions.flow.control.list_appends import AppendedList, Gathering, without
 from nxkernel.definitions.flow.control.logic import not_
-from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted
+from nxkernel.definitions.flow.control.loop_iterables import Counted, Range, counted, parted
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState, plan
 from nxkernel.definitions.flow.control.untaken_branches import unreached
 from nxkernel.definitions.flow.retracing import ChangesError, MustUnrollError
@@ -209,7 +209,7 @@ def for_(
             if int(length) > unrolling.MOST:
                 raise unrolling.loop_refusal(reason, site)
             break
-        item, sequence = _parted(sequence)
+        item, sequence = parted(sequence)
         values, settling = _unrolled_for([item], body, values, names, site, broken, lists, None), settling - 1
         if broken is not None and not is_traced(values[broken]) and known(values[broken]):
             return values
@@ -218,13 +218,6 @@ def for_(
     if not found.unroll:
         unrolling.keep(found)
     return after
-
-
-def _parted(sequence: Counted) -> tuple[Any, Counted]:
-    """The first item, and the others."""
-    if isinstance(sequence, Range):
-        return sequence.start, Range(sequence.start + sequence.step, sequence.stop, sequence.step)
-    return sequence.item(0), Counted(sequence.length - 1, lambda place: sequence.item(place + 1))
 
 
 def _static(sequence: Counted) -> Any:

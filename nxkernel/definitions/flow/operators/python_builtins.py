@@ -177,7 +177,7 @@ def sum(iterable: Any, /, start: Any = 0) -> Any:
         return builtins_of_parts.sum(iterable, start)
     if _is_array(iterable):
         return _total(iterable, start)
-    if isinstance(iterable, GeneratedItems) and iterable.are_untouched():
+    if _is_generated(iterable):
         return iterable.reduce(operator.add, start, "sum()")
     if isinstance(iterable, list) and builtins.len(iterable) > SHORT and _are_alike(iterable):
         return _total(stacked(iterable), start)
@@ -209,7 +209,7 @@ def any(iterable: Any, /) -> Any:
     """``any``."""
     if _is_array(iterable):
         return like(iterable, as_number(reduction.any(_row(iterable, "any"))))
-    if isinstance(iterable, GeneratedItems) and iterable.are_untouched():
+    if _is_generated(iterable):
         return iterable.meet(True, "any()")
     result: Any = False
     for value in iterable:
@@ -225,7 +225,7 @@ def all(iterable: Any, /) -> Any:
     """``all``."""
     if _is_array(iterable):
         return like(iterable, as_number(reduction.all(_row(iterable, "all"))))
-    if isinstance(iterable, GeneratedItems) and iterable.are_untouched():
+    if _is_generated(iterable):
         return not_(iterable.meet(False, "all()"))
     result: Any = True
     for value in iterable:
@@ -359,9 +359,14 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     return [ordered[position] for position in range(builtins.len(values))]
 
 
+def _is_generated(iterable: Any) -> builtins.bool:
+    """Whether this is a generator expression over many rows or numbers, of which no item was taken."""
+    return isinstance(iterable, GeneratedItems) and iterable.are_untouched()
+
+
 def _is_counted(iterable: Any) -> builtins.bool:
-    """Whether this is a generator expression of which no item was taken, and it is known how many there are."""
-    return isinstance(iterable, GeneratedItems) and iterable.are_untouched() and iterable.are_counted()
+    """Whether it is also known how many items it has."""
+    return _is_generated(iterable) and iterable.are_counted()
 
 
 def list_(*iterable: Any) -> list[Any]:
