@@ -64,7 +64,7 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
             return [f"promotion={name}" for name in DIALECTS]
         if typed.startswith("compiler="):
             return [f"compiler={name}" for name in _compilers()]
-        return [f"{name}=" for name in current()]
+        return [f"{name}=" for name in (*current(), "threads")]
     if command == "why":
         return list(definitions(known))
     if command not in _FLAGS or line.count("(") > line.count(")"):

@@ -3,6 +3,7 @@
 import contextvars
 import threading
 
+import numpy as np
 import pytest
 
 import nxkernel as nx
@@ -107,3 +108,55 @@ def test_errors():
         "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
     )
     assert default_options.current() == {"compiler": "evaluator", "promotion": None}
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """Sets environment variables, as a new process finds them."""
+
+    def set_(**values):
+        for name, value in values.items():
+            monkeypatch.setenv(name, value)
+        default_options.reset()
+
+    yield set_
+    monkeypatch.undo()
+    default_options.reset()
+
+
+def test_options_of_a_machine_or_project(environment):
+    environment(NXKERNEL_COMPILER="evaluator", NXKERNEL_PROMOTION=" numpy ")
+    assert default_options.current() == {"compiler": "evaluator", "promotion": "numpy"}
+    assert [default_options.source(name) for name in ("compiler", "promotion")] == [
+        "NXKERNEL_COMPILER",
+        "NXKERNEL_PROMOTION",
+    ]
+    assert (nx.default_options(), nx.global_default_options()) == ({}, {})
+    halved = nx.jit(lambda t: t / 2)
+    assert type(halved(3)) is np.float64
+    assert halved.compilations()[-1].compiler == "evaluator"
+    with nx.default_options(compiler="numba_cpu"):
+        halved(3)
+        assert (halved.compilations()[-1].compiler, default_options.source("compiler")) == ("numba_cpu", "this context")
+    with nx.global_default_options(promotion="nx"):
+        assert (halved(3).type, default_options.source("promotion")) == ("f32", "this process")
+    environment(NXKERNEL_COMPILER="", NXKERNEL_PROMOTION="")
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    assert default_options.source("compiler") == "built in"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("NXKERNEL_COMPILER", "gcc", "there is no compiler 'gcc'."),
+        ("NXKERNEL_PROMOTION", "np", "promotion is 'nx' or 'numpy', got 'np'."),
+    ],
+)
+def test_a_wrong_value_names_its_variable(environment, name, value, text):
+    environment(**{name: value})
+    for _ in range(2):
+        with pytest.raises(NxValueError) as error:
+            nx.jit(lambda t: t + 1)(1.0)
+        lines = str(error.value).split("\n")
+        assert lines[0] == f"the environment variable {name} is {value!r}: {text}"
+        assert lines[-1] == f"  Set it otherwise, or unset it: unset {name}."
