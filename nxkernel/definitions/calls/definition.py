@@ -23,7 +23,7 @@ from nxkernel.definitions.calls.arguments import CallArguments, flattened
 from nxkernel.definitions.calls.content_identity import HasPrograms
 from nxkernel.definitions.calls.default_values import DefaultValues
 from nxkernel.definitions.calls.event_reports import report_failure
-from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, entry_group
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, Learned, entry_group
 from nxkernel.definitions.calls.missed_calls import MissedCall
 from nxkernel.definitions.captures.snapshot import Snapshot, take_snapshot
 from nxkernel.definitions.flow.operators.call_dispatch import fn, seen
@@ -358,9 +358,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         for path, value in zip(self._names(len(args)), args, strict=True):
             if path in self.static:
                 static_arguments.check(self.__name__, path, value)
-            elif dialect == dialects.NX or not dialects.is_static(value):
+            elif not dialects.is_static(value, dialect):
                 flattened(self.__name__, [path], [value])
-        args = [None if value is containers.LEFT_OUT else value for value in args]
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         values = options.check(self.__name__, self._signature, opts) | given
@@ -398,10 +397,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _bound(self, args: tuple, opts: dict[str, Any], dialect: str, templates: bool) -> CallArguments:
         __tracebackhide__ = True
         names, keywords, more = self._names(len(args)), [], {}
-        left_out = self._defaults.left_out(len(args))
-        if dialect == dialects.NUMPY or self.static:
-            is_static = functools.partial(self._is_static, dialect)
-            args, names, keywords, more = static_arguments.split_static(args, names, is_static)
+        is_static = functools.partial(self._is_static, dialect)
+        args, names, keywords, more = static_arguments.split_static(args, names, is_static)
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
@@ -414,15 +411,16 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise argument_errors.template(self.__name__, path)
         snapshot, captured = self._look()
         notes = self._notes_of_defaults(names, args, not templates)
-        fixed = self._entry_group.static_numbers if dialect == dialects.NUMPY else self._entry_group.fixed
-        placed, assigned, owner = frozenset(more), self._entry_group.assigned, ()
-        if self._entry_group.owned:
+        learned = self._learned
+        fixed = learned.static_numbers if dialect == dialects.NUMPY else learned.fixed
+        placed, assigned, owner = frozenset(more), learned.assigned, ()
+        if learned.owned:
             owner = hook_delivery.owner(self._root)
 
         def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
             return CallArguments(
                 names, args, structures, leaves, values, self.compiler, snapshot, captured, dialect, fixed,
-                keywords, placed, assigned, self.hooks, owner, self.donated, order, left_out, notes,
+                keywords, placed, assigned, self.hooks, owner, self.donated, order, notes,
             )  # fmt: skip
 
         found = arguments(structures, leaves)
@@ -439,13 +437,22 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             return {}
         return self._defaults.become_inputs(self._entry_group, dict(zip(names, args, strict=True)), learns)
 
+    @property
+    def _learned(self) -> Learned:
+        """What is known of the arguments from traces before."""
+        return self._entry_group.learned
+
     def _is_static(self, dialect: str, name: str, value: Any) -> bool:
-        """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""
+        """Whether an argument is a static value: by request, or since it is no data."""
         __tracebackhide__ = True
         if name in self.static:
             static_arguments.check(self.__name__, name, value)
             return True
-        return dialect == dialects.NUMPY and dialects.is_static(value)
+        if dialects.is_static(value, dialect):
+            return True
+        # What says that an argument is missing is the function's own.
+        parameter = self._signature.parameters.get(name)
+        return parameter is not None and value is parameter.default and containers.is_opaque(value)
 
     def _look(self) -> tuple[Snapshot, list[Any]]:
         """What the function captures, as it is now."""

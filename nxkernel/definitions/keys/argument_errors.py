@@ -203,21 +203,28 @@ def not_taken(error: Exception) -> NxTypeError | NxAttributeError:
     )
 
 
-def note_of_lists(error: Exception, given: Mapping[str, Any]) -> None:
-    """Tell in an error for a list that an operator does not take which argument is one, and what to pass.
+def note_of_values(error: Exception, data: Mapping[str, Any], static: Mapping[str, Any]) -> None:
+    """Tell in an error for an operand that Python does not take which argument is one, and what to pass.
 
     Parameters
     ----------
     error : Exception
         To which a note is added.
-    given : mapping
-        The arguments by name.
+    data : mapping
+        The arguments that are computed with, by name: a list of numbers may be meant as an array.
+    static : mapping
+        Those that are static values.
     """
-    if not isinstance(error, TypeError) or hasattr(error, "__notes__"):
+    if not isinstance(error, TypeError | AttributeError) or hasattr(error, "__notes__"):
         return
-    for name, value in given.items():
-        if type(value) in (list, tuple) and f"'{type(value).__name__}'" in str(error) and all(map(is_number, value)):
+    text = str(error)
+    for name, value in data.items():
+        if type(value) in (list, tuple) and f"'{type(value).__name__}'" in text and all(map(is_number, value)):
             error.add_note(f"  {name} is a {type(value).__name__} of numbers, as Python has it: pass np.array({name}).")
+            return
+    for name, value in static.items():
+        if f"'{type(value).__name__}'" in text or (isinstance(value, str) and "sequence" in text):
+            error.add_note(f"  {name} is {value!r}, a static argument: to compute with it, pass an array or a number.")
             return
 
 
@@ -225,9 +232,10 @@ def in_another_trace(function: str) -> CompilationError:
     """The error for a function with ``on_conflict="raise"`` that is called while another one is traced."""
     return CompilationError(
         message(
-            f"{function} was wrapped with nx.jit and is called while another function is traced.",
-            'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph.',
-            'With "force" it is compiled on its own.',
+            f'{function} was wrapped with nx.jit(fun, on_conflict="raise") and is called while another function is '
+            "traced.",
+            "Without that option it becomes part of that function's graph.",
+            'With on_conflict="force" it is compiled on its own.',
         )
     )
 

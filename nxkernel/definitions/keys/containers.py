@@ -19,7 +19,7 @@ from nxkernel.messages.grammar import a
 #: How a container is built, without its leaves: :data:`LEAF`, :data:`NOTHING`, or its kind, what belongs to that (such
 #: as the class, the keys of a dict, a static value), and the structures of its parts. Kinds are ``"tuple"``,
 #: ``"list"``, ``"dict"``, ``"named"``, ``"dataclass"``, ``"made"`` (by a function), ``"static"``, ``"again"``
-#: (repeated), ``"left out"``.
+#: (repeated).
 Structure: TypeAlias = "str | tuple[str, Any, tuple[Structure, ...]]"
 #: The structure of a single leaf.
 LEAF = "leaf"
@@ -41,10 +41,6 @@ class Static:
 
 #: Kinds of results in which parts may be None.
 SEVERAL = (tuple, list, dict)
-
-
-#: An argument that was left out and whose default is None, so that the function can test for it.
-LEFT_OUT = object()
 
 
 def flatten(
@@ -74,8 +70,6 @@ def flatten(
     texts : bool, optional
         Whether texts may be where leaves are; the leaves of one are the values that it is made of.
     """
-    if value is LEFT_OUT:
-        return ("left out", None, ())
     if type(value) is Static:
         return ("static", value, ())
     if value is None and nothing:
@@ -120,6 +114,11 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
         names = tuple(field.name for field in dataclasses.fields(value))
         return "dataclass", (value.__class__, names), [(f".{name}", getattr(value, name)) for name in names]
     return None
+
+
+def is_opaque(value: Any) -> bool:
+    """Whether a value is neither a leaf nor a container."""
+    return not is_leaf(value) and inside(value) is None
 
 
 def leaves_like(wanted: Structure, structure: Structure, leaves: list[Any]) -> list[Any] | None:
@@ -168,8 +167,6 @@ def rebuild(structure: Structure, leaves: Iterator[Any], rebuilt: RebuiltArgumen
     if structure == NOTHING:
         return None
     kind, detail, children = structure
-    if kind == "left out":
-        return None
     if kind == "static":
         return detail.value
     if kind == "again":
@@ -206,8 +203,6 @@ def describe(structure: Structure) -> str:
     if structure == NOTHING:
         return "None"
     kind, detail, children = structure
-    if kind == "left out":
-        return "None"
     if kind == "static":
         return repr(detail.value)
     if kind == "again":

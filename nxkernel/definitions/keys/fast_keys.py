@@ -25,9 +25,9 @@ _array = np.array
 _F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
 _OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
 _PLAIN = frozenset({bool, int, str, type(None)})
-#: What is no data for a NumPy program.
+#: What is no data.
 _NO_DATA = frozenset({str, type(None)})
-_NUMBERS = frozenset({int, float, complex})
+_NUMBERS = frozenset({int, float, complex, bool})
 _LASTING = _NUMBERS | _PLAIN
 #: The classes of types and functions, and the modules of those that stay what they are.
 _LIBRARY = frozenset(
@@ -40,6 +40,8 @@ _LIBRARY = frozenset(
         *map(type, map(np.dtype, "?bBhHiIlLefdFD")),
     }
 )
+#: The classes of what counts by its value, by position, too.
+_STATIC_KINDS = _LIBRARY | _NO_DATA | {Type}
 _MODULES = frozenset({"numpy", "builtins", "math"})
 _ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor, str, type(None)})
 #: What counts of an argument: what it is; besides, the values of its numbers; its value alone.
@@ -119,26 +121,39 @@ def _adder(
     return add
 
 
-#: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. The second one
-#: follows NumPy's rules.
-add = _adder(_F32, _U8, float(np.finfo(_F32).max))
-add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True)
+_add_data = _adder(_F32, _U8, float(np.finfo(_F32).max))
+_add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True)
+
+
+def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
+    """Append what an argument is to a key, and its leaves to arrays; False when it takes the long way.
+
+    Text, None and functions are no data, and count by their values.
+    """
+    kind = type(value)
+    return _add_value(value, kind, key) if kind in _STATIC_KINDS else _add_data(value, key, arrays)
 
 
 def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
-    """Append an argument by NumPy's rules to a key: text and None are no data, and a truth counts by its value."""
+    """The same by NumPy's rules: a truth counts by its value, too."""
     kind = type(value)
     if kind is float:
         # As below; most arguments that are no arrays are such.
         key.append(kind)
         arrays.append(_array(value))
         return True
+    return _add_value(value, kind, key) if kind in _STATIC_KINDS else _add_weak(value, key, arrays)
+
+
+def _add_value(value: Any, kind: type, key: list[Any]) -> bool:
+    """Append an argument that is no data to a key; False where its identity does not say what it is."""
     if kind in _NO_DATA:
         return add_static(value, key)
-    if kind in _LIBRARY and is_lasting(value):
-        key += (_STATIC, kind, value)
-        return True
-    return add_weak(value, key, arrays)
+    # What a person's function reads is compared in each call. One with variables of its own would be kept alive.
+    if not is_lasting(value) and (kind is not types.FunctionType or value.__closure__ is not None):
+        return False
+    key += (_STATIC, kind, value)
+    return True
 
 
 def is_lasting(value: Any) -> bool:
@@ -159,7 +174,7 @@ def is_lasting(value: Any) -> bool:
         module = value.__globals__.get("__name__")
     else:
         module = getattr(value, "__module__", None)
-    return isinstance(value, np.dtype) or str(module).partition(".")[0] in _MODULES
+    return isinstance(value, np.dtype | Type) or str(module).partition(".")[0] in _MODULES
 
 
 def add_numbers(value: Any, key: list[Any]) -> bool:
@@ -171,7 +186,7 @@ def add_numbers(value: Any, key: list[Any]) -> bool:
         return all(add_numbers(part, key) for part in value)
     if issubclass(kind, dict):
         return all(add_numbers(part, key) for _, part in items_of(value))
-    return kind in _ARRAYS or issubclass(kind, np.generic | bool)
+    return kind in _ARRAYS or issubclass(kind, np.generic)
 
 
 def add_static(value: Any, key: list[Any]) -> bool:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from nxkernel.definitions.keys import callables, containers, options
+from nxkernel.definitions.keys import callables, options
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.messages.grammar import a, counted
 from nxkernel.operand import Operand
@@ -141,11 +141,10 @@ def split_static(
     """
     __tracebackhide__ = True
     pairs = list(zip(names, args, strict=True))
-    static = {name: value for name, value in pairs if value is not containers.LEFT_OUT and is_static(name, value)}
+    static = {name: value for name, value in pairs if is_static(name, value)}
     if not static:
         return args, names, [], {}
-    left_out = [name for name, value in pairs if value is containers.LEFT_OUT]
-    first = min(map(names.index, [*static, *left_out]))
-    others = [(name, value) for name, value in pairs if name not in static and name not in left_out]
+    first = min(map(names.index, static))
+    others = [(name, value) for name, value in pairs if name not in static]
     keywords = [name for name, _ in others if names.index(name) > first]
     return tuple(value for _, value in others), [name for name, _ in others], keywords, static

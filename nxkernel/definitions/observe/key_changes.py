@@ -29,7 +29,7 @@ _AROUND = 20
 
 _ROLES = ("argument", "option", "captured")
 #: The kinds of containers of arguments.
-_BUILT = frozenset(["named", "tuple", "list", "dict", "dataclass", "left out", "static", "again"])
+_BUILT = frozenset(["named", "tuple", "list", "dict", "dataclass", "static", "again"])
 _TYPE = re.compile(r"(vectorized|bool|bf16|[a-z]\d+)\b(?!['\"])")
 
 

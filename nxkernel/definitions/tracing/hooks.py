@@ -49,6 +49,9 @@ def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -
 
     Notes
     -----
+    There are no tokens, which Nx has had for hooks whose value nothing uses, and deprecates: a hook is part of the
+    program by itself, and hooks are called in the order in which they are written.
+
     In a branch it is called if that is taken. A `for` loop with a hook that has a function is unrolled, which takes
     longer to compile; the program's event has a note of it. Programs with a `function` belong to one function object:
     if a cell defines it again, they are made again, of the cached kernels.

@@ -465,7 +465,6 @@ OBJECTS = [
         "import random\no = random.Random(1)",
         "float(len(o.getstate()))",
         "o.random()",
-        in_defn=REFUSED,
     ),
     Object("file", "import io\no = io.StringIO('2 5 7 9 11 13')", "float(o.read(2))", "o.read(2)", ANEW),
     Object(
@@ -713,14 +712,13 @@ TEXTS = [
             f"    p = property(m)\no = O()\n{make}\ndef f(x): {body}",
             "k.write_text('5')",
             ANEW,
-            in_defn=in_defn,
         )
-        for name, make, body, in_defn in (
-            ("operator.methodcaller", "call = operator.methodcaller('m')", "return x * call(o)", ""),
-            ("operator.attrgetter", "", "return x * operator.attrgetter('p')(o)", ""),
-            ("a partial of getattr", "of = functools.partial(getattr, o)", "return x * of('p')", ""),
-            ("str.format", "", "return x * float('{0.p}'.format(o))", ""),
-            ("match", "", "\n    match o:\n        case O(p=v): return x * v", REFUSED),
+        for name, make, body in (
+            ("operator.methodcaller", "call = operator.methodcaller('m')", "return x * call(o)"),
+            ("operator.attrgetter", "", "return x * operator.attrgetter('p')(o)"),
+            ("a partial of getattr", "of = functools.partial(getattr, o)", "return x * of('p')"),
+            ("str.format", "", "return x * float('{0.p}'.format(o))"),
+            ("match", "", "\n    match o:\n        case O(p=v): return x * v"),
         )
     ],
     Text(
@@ -746,22 +744,20 @@ TEXTS = [
         "clock",
         "import time\nstart = time.time()\ndef f(x): return x * float(time.time() >= start)",
         "start = 1e300",
-        ANEW,
-        in_defn=REFUSED,
+        REFUSED,
     ),
     Text(
         "today",
         "import datetime\ndef f(x): return x * float(datetime.datetime.now().year > k)\nk = 0",
         "k = 9999",
-        ANEW,
+        REFUSED,
     ),
     Text("time zone", "import time\nk = 2.\ndef f(x): return x * (time.timezone * 0. + k)", "k = 5."),
     Text(
         "random number",
         "import random\nrandom.seed(1)\ndef f(x): return x * (random.random() * 0. + 1.)",
         "random.seed(2)",
-        ANEW,
-        in_defn=REFUSED,
+        REFUSED,
     ),
     Text(
         "random number of NumPy",
@@ -774,8 +770,7 @@ TEXTS = [
         "random numbers of a generator",
         "import random\nrng = random.Random(1)\ndef f(x): return x * rng.random()",
         "rng.random()",
-        ANEW,
-        in_defn=REFUSED,
+        REFUSED,
     ),
     Text(
         "random numbers of NumPy's generator",

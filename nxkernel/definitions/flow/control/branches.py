@@ -159,9 +159,12 @@ class _Branch:
             if decided is not None:
                 return tuple((then if decided else otherwise)(*self._values))
             return self._checked(condition, then, otherwise, raised.error, raises_then=not self._runs)
-        except NxError:
+        except NxError as error:
             decided = values_of_call.number(condition)
             if decided is None:
+                if getattr(error, "value", None) is None:
+                    # A number of the call in its place would settle it.
+                    error.value = condition
                 raise
             undo()
             return tuple((then if decided else otherwise)(*self._values))
