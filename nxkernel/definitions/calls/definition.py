@@ -62,6 +62,8 @@ _Rest = ParamSpec("_Rest")
 
 #: Fast paths kept for one snapshot of captures; beyond, they are made anew.
 _FAST_PATHS = 1024
+#: The same where keys hold functions with what these hold, which may be made anew for each call.
+_FEW_PATHS = 16
 #: What appends an argument to a key, by whose rules hold.
 _ADDERS = {dialects.NX: fast_keys.add, dialects.NUMPY: fast_keys.add_of_numpy}
 
@@ -309,7 +311,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if not fast_path.FastPath.is_possible(arguments, program, arrays, args, opts):
             return
         fast_paths = arguments.snapshot.fast_paths
-        if len(fast_paths) >= _FAST_PATHS:
+        if len(fast_paths) >= (_FEW_PATHS if fast_keys.keeps_alive(key) else _FAST_PATHS):
             fast_paths.clear()
         left = fast_path.CallDefaults.of(callables.plain(self._root), arguments.options, len(args), opts)
         if left is not None:

@@ -40,8 +40,10 @@ _LIBRARY = frozenset(
         *map(type, map(np.dtype, "?bBhHiIlLefdFD")),
     }
 )
+#: The classes of functions in Python.
+_CALLED = frozenset({types.FunctionType, types.MethodType})
 #: The classes of what counts by its value, by position, too.
-_STATIC_KINDS = _LIBRARY | _NO_DATA | {Type}
+_STATIC_KINDS = _LIBRARY | _NO_DATA | _CALLED | {Type}
 _MODULES = frozenset({"numpy", "builtins", "math"})
 _ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor, str, type(None)})
 #: What counts of an argument: what it is; besides, the values of its numbers; its value alone.
@@ -149,11 +151,28 @@ def _add_value(value: Any, kind: type, key: list[Any]) -> bool:
     """Append an argument that is no data to a key; False where its identity does not say what it is."""
     if kind in _NO_DATA:
         return add_static(value, key)
-    # What a person's function reads is compared in each call. One with variables of its own would be kept alive.
-    if not is_lasting(value) and (kind is not types.FunctionType or value.__closure__ is not None):
+    # What a person's function reads is compared in each call.
+    if kind not in _CALLED and not is_lasting(value):
         return False
     key += (_STATIC, kind, value)
     return True
+
+
+def keeps_alive(key: tuple) -> bool:
+    """Whether a key has functions that may hold arrays of their own, so that only a few of such are kept.
+
+    Examples
+    --------
+    >>> def made(x):
+    ...     return lambda: x
+    >>> keeps_alive((types.FunctionType, made(np.zeros(1000)))), keeps_alive((types.FunctionType, made))
+    (True, False)
+    """
+    return any(
+        type(part) is types.MethodType
+        or (type(part) is types.FunctionType and part.__closure__ is not None and "<locals>" in part.__qualname__)
+        for part in key
+    )
 
 
 def is_lasting(value: Any) -> bool:

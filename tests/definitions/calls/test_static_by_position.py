@@ -2,6 +2,8 @@
 
 import enum
 import functools
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -244,16 +246,42 @@ def test_in_loops_and_scans():
     assert float(last(lambda carry, x: (carry + x, carry), Y)) == 3.0
 
 
+class Net:
+    def __init__(self, by):
+        self.by = by
+
+    def predict(self, params, x):
+        return predict(params, x) * self.by
+
+
 def test_short_calls_with_functions():
-    f = nx.defn(objective)
-    f(predict, squared, P, X, Y)
-    f(predict, squared, P, X, Y)
-    snapshot = f._snapshot
-    assert any(predict in key for key in snapshot.fast_paths)
-    local = 1.0
-    f(lambda params, x: predict(params, x) * local, squared, P, X, Y)
-    # A function that is made in each call would be kept alive with what it holds.
-    assert len(snapshot.fast_paths) == 1
+    f, net, by = nx.defn(objective), Net(1.0), 1.0
+
+    def scaled(params, x):
+        return predict(params, x) * by
+
+    for function in (predict, scaled, net.predict):
+        for _ in range(2):
+            assert float(f(function, squared, P, X, Y)) == 55.25
+        assert any(function in key for key in f._snapshot.fast_paths)
+    net.by = by = 2.0
+    expected = np.mean((2 * np.array([5.5, 11.5]) - np.array([1.0, 2.0])) ** 2)
+    for function in (scaled, net.predict, scaled, net.predict):
+        assert float(f(function, squared, P, X, Y)) == expected
+    assert float(f(Net(1.0).predict, squared, P, X, Y)) == 55.25
+
+
+def test_functions_that_are_made_for_each_call_are_not_kept():
+    f, made = nx.defn(objective), []
+    for k in range(40):
+        weights = np.full(100, float(k))
+        function = lambda params, x: predict(params, x) + weights[0]  # noqa: B023, E731
+        made.append(weakref.ref(function))
+        f(function, squared, P, X, Y)
+    del function
+    gc.collect()
+    assert sum(each() is not None for each in made) <= 20
+    assert f.cache_info().misses == 1
 
 
 def test_what_a_function_sees_of_an_edited_one():
