@@ -244,6 +244,9 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
             key += (name, kind, value)
         elif kind is float:
             key += (name, kind, value.hex())
+        elif kind in _CALLED:
+            # What it reads is compared in each call.
+            key += (name, kind, value)
         elif kind is tuple or kind is list:
             for item in value:
                 if type(item) not in _PLAIN:

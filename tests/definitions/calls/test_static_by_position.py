@@ -271,6 +271,27 @@ def test_short_calls_with_functions():
     assert float(f(Net(1.0).predict, squared, P, X, Y)) == 55.25
 
 
+def test_short_calls_with_functions_by_keyword():
+    @nx.defn
+    def f(params, x, y, *, predict_fn, loss_fn):
+        return loss_fn(predict_fn(params, x), y)
+
+    net, by = Net(1.0), 1.0
+
+    def scaled(params, x):
+        return predict(params, x) * by
+
+    for function in (predict, scaled, net.predict):
+        for _ in range(2):
+            assert float(f(P, X, Y, predict_fn=function, loss_fn=squared)) == 55.25
+        assert any(function in key for key in f._snapshot.fast_paths)
+    net.by = by = 2.0
+    for function in (scaled, net.predict, scaled, net.predict):
+        # |11 - 1| and |23 - 2|
+        assert float(f(P, X, Y, predict_fn=function, loss_fn=absolute)) == 15.5
+    assert float(f(P, X, Y, loss_fn=squared, predict_fn=predict)) == 55.25
+
+
 def test_functions_that_are_made_for_each_call_are_not_kept():
     f, made = nx.defn(objective), []
     for k in range(40):
