@@ -12,6 +12,7 @@ from nxkernel.definitions.calls.graph_cache import CachedProgram, Learned
 from nxkernel.definitions.calls.missed_calls import MissedCall
 from nxkernel.definitions.keys import argument_errors
 from nxkernel.definitions.keys.static_arguments import Names
+from nxkernel.definitions.keys.static_values import describe
 from nxkernel.definitions.observe.key_changes import MADE_ANEW, changes, lines
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hooks
@@ -141,7 +142,7 @@ class Compiled(Definition[Parameters, Result]):
         ]
         lines += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
         lines += [
-            f"{name}: expected the static value {value!r}, got {settled[name]!r}"
+            f"{name}: expected the static value {describe(value)}, got {describe(settled[name])}"
             for name, value in self._settled.items()
             if name in settled and settled[name] != value
         ]

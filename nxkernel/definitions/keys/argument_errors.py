@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nxkernel.definitions.keys import containers, source_locations
+from nxkernel.definitions.keys.static_values import describe as described
 from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxAttributeError, NxError, NxTypeError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.messages import other_libraries
@@ -80,7 +81,7 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
         form = next((form for names, form in _MADE_ARRAYS if names & _names(value)), "")
         hint = f"Pass an array: {form.format(path)}." if form else hint
     else:
-        hint = "A container holds tensors and numbers; Python values go in as options, declared after `*`."
+        hint = "A container holds tensors and numbers; Python values are arguments of their own, or options, after `*`."
     return NxTypeError(
         message(f"{function}() takes tensors or numbers as positional arguments, got {got} for {path!r}.", hint)
     )
@@ -224,7 +225,8 @@ def note_of_values(error: Exception, data: Mapping[str, Any], static: Mapping[st
             return
     for name, value in static.items():
         if f"'{type(value).__name__}'" in text or (isinstance(value, str) and "sequence" in text):
-            error.add_note(f"  {name} is {value!r}, a static argument: to compute with it, pass an array or a number.")
+            what = f"  {name} is {described(value)}, a static argument: to compute with it, pass an array or a number."
+            error.add_note(what)
             return
 
 

@@ -177,6 +177,7 @@ def test_what_is_told():
     assert "mode is a static argument: each new value makes a program of its own." in told
     assert f.why(1.0, "a", nx.cos).difference == ("argument fun: sin → cos",)
     f(1.0, "b", nx.cos)
+    assert "mode and fun are static arguments: each new value makes a program of its own." in str(nx.events("f")[-1])
     assert nx.events("f", "miss")[-1].reason == ("argument mode: 'a' → 'b'", "argument fun: sin → cos")
     assert f.compilations()[-1].signature == "f(x: f32, mode='b', fun=cos)"
 
