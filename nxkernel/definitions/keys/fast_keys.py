@@ -87,6 +87,8 @@ def _adder(
                 return False
             key += (kind, names)
             return add_all(value.values(), key, arrays)
+        elif kind in _STATIC_KINDS:
+            return _add_value(value, kind, key)
         elif issubclass(kind, dict):
             form = form_of(value)
             if form is None:
@@ -123,28 +125,20 @@ def _adder(
     return add
 
 
-_add_data = _adder(_F32, _U8, float(np.finfo(_F32).max))
+#: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. Text, None and
+#: functions are no data, and count by their values. The second one follows NumPy's rules: there a truth does so, too.
+add = _adder(_F32, _U8, float(np.finfo(_F32).max))
 _add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True)
 
 
-def add(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
-    """Append what an argument is to a key, and its leaves to arrays; False when it takes the long way.
-
-    Text, None and functions are no data, and count by their values.
-    """
-    kind = type(value)
-    return _add_value(value, kind, key) if kind in _STATIC_KINDS else _add_data(value, key, arrays)
-
-
 def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
-    """The same by NumPy's rules: a truth counts by its value, too."""
-    kind = type(value)
-    if kind is float:
+    """Append an argument by NumPy's rules to a key."""
+    if type(value) is float:
         # As below; most arguments that are no arrays are such.
-        key.append(kind)
+        key.append(float)
         arrays.append(_array(value))
         return True
-    return _add_value(value, kind, key) if kind in _STATIC_KINDS else _add_weak(value, key, arrays)
+    return _add_weak(value, key, arrays)
 
 
 def _add_value(value: Any, kind: type, key: list[Any]) -> bool:

@@ -8,8 +8,9 @@ from typing import Any
 
 from nxkernel.definitions.keys import callables, options
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph.expr import TracedValue
 from nxkernel.messages.grammar import a, counted
-from nxkernel.operand import Operand
+from nxkernel.operand import Operand, Proxy
 from nxkernel.shapes import describe
 
 Names = str | Iterable[str] | None
@@ -107,12 +108,17 @@ def check(function: str, name: str, value: Any) -> None:
         For arrays, tensors and other values that cannot be hashed.
     """
     if isinstance(value, Operand) or hasattr(value, "__array__"):
-        raise NxTypeError(
+        error = NxTypeError(
             message(
                 f"{function} got {describe(value)} for {name!r}, which is a static argument.",
                 f"Static arguments are Python values. Take {name!r} out of static_argnames to pass arrays.",
             )
         )
+        asked = value.__nx_operand__() if isinstance(value, Proxy) else value
+        if isinstance(asked, TracedValue):
+            # A number of the call around it may become static, too.
+            error.value = asked
+        raise error
     try:
         hash(value)
     except TypeError:

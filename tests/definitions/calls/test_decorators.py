@@ -181,6 +181,15 @@ def test_a_nested_jit_is_part_of_the_program_around_it(make):
     assert nx.grad(outer)(1.0).to_number() == 6.0
 
 
+@pytest.mark.parametrize("make", [nx.jit, nx.defn])
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_numbers_of_the_outer_call_are_static_where_the_inner_one_says_so(make, promotion):
+    inner = nx.jit(lambda t, n: t**n if n > 1 else t, static_argnames="n")
+    outer = make(lambda t, n: inner(t, n) + 1, promotion=promotion)
+    assert [float(outer(2.0, n)) for n in (3, 1, 3)] == [9.0, 3.0, 9.0]
+    assert "got a tensor" in error(NxTypeError, make(lambda t: inner(t, t), promotion="nx"), nx.tensor(2.0))
+
+
 def test_on_conflict_force_compiles_on_its_own():
     k = 1.0
     inner = nx.jit(lambda t: t + k, on_conflict="force")
