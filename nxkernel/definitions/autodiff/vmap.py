@@ -17,6 +17,7 @@ from nxkernel.definitions.tracing import dialects, subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import a, counted
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.primitives import Spec
@@ -133,7 +134,8 @@ class _Arguments:
     def __init__(self, signature: inspect.Signature, args: Sequence[Any], in_axes: Axes, name: str) -> None:
         axes = _for_each(in_axes, len(args), name)
         paths = _paths(signature, len(args))
-        defaults = [one.default for one in signature.parameters.values()]
+        # A default of NumPy's own is None for most functions, and the rest do without.
+        defaults = [None if one.default is LEFT_OUT else one.default for one in signature.parameters.values()]
         self._args = [defaults[place] if value is Default.SHARED else value for place, value in enumerate(args)]
         self._parts: list[tuple[Any, list[Any], list[int | None]] | None] = []
         self.values: list[Operand] = []

@@ -10,6 +10,7 @@ from typing import Any
 from nxkernel.definitions.calls.graph_cache import CacheEntryGroup
 from nxkernel.definitions.keys.fast_keys import CallForm
 from nxkernel.definitions.keys.static_values import constant, describe
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.ops.machinery.dispatch import is_number
 
 _NUMBERS = (int, float, complex)
@@ -116,4 +117,5 @@ class DefaultValues:
 
 def _is_data(default: Any) -> bool:
     """Whether there is a default, which is no text and not None."""
-    return default is not inspect.Parameter.empty and default is not None and not isinstance(default, str)
+    none = any(default is each for each in (inspect.Parameter.empty, None, LEFT_OUT))
+    return not none and not isinstance(default, str)

@@ -48,6 +48,7 @@ from nxkernel.errors import NxError
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.scoped_settings import settled
 from nxkernel.tensor.device import tensor_of
 from nxkernel.tensor.tensor import Template, Tensor
@@ -360,8 +361,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         for path, value in zip(self._names(len(args)), args, strict=True):
             if path in self.static:
                 static_arguments.check(self.__name__, path, value)
-            elif not dialects.is_static(value, dialect):
+            elif value is not LEFT_OUT and not dialects.is_static(value, dialect):
                 flattened(self.__name__, [path], [value])
+        args = [None if value is LEFT_OUT else value for value in args]
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         values = options.check(self.__name__, self._signature, opts) | given

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.dict_metadata import form_of, items_of
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -24,9 +25,9 @@ from nxkernel.types import Type
 _array = np.array
 _F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
 _OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
-_PLAIN = frozenset({bool, int, str, type(None)})
+_PLAIN = frozenset({bool, int, str, type(None), type(LEFT_OUT)})
 #: What is no data.
-_NO_DATA = frozenset({str, type(None)})
+_NO_DATA = frozenset({str, type(None), type(LEFT_OUT)})
 _NUMBERS = frozenset({int, float, complex, bool})
 _LASTING = _NUMBERS | _PLAIN
 #: The classes of types and functions, and the modules of those that stay what they are.

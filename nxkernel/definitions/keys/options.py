@@ -11,6 +11,7 @@ import numpy as np
 from nxkernel.definitions.keys.leaves import is_leaf
 from nxkernel.errors import NxTypeError, message
 from nxkernel.messages.grammar import counted
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
 
@@ -87,6 +88,8 @@ def placed(
 ) -> tuple[tuple, dict[str, Any]]:
     """Move arguments that came by name, or have a default, to their positions; returns arguments and other options.
 
+    Defaults that a function of NumPy's has itself are :data:`LEFT_OUT` before other arguments, and nothing at the end.
+
     Parameters
     ----------
     function : str
@@ -123,6 +126,8 @@ def placed(
                     f"It was given {counted(len(args), 'positional argument')}.",
                 )
             )
+    while arguments and arguments[-1] is LEFT_OUT:
+        arguments.pop()
     return tuple(arguments), rest
 
 

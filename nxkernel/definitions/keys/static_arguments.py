@@ -10,6 +10,7 @@ from nxkernel.definitions.keys import callables, options
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.messages.grammar import a, counted
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.operand import Operand, Proxy
 from nxkernel.shapes import describe
 
@@ -137,6 +138,8 @@ def split_static(
 ) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
     """Split off the static arguments: returns the others, their names, which go by keyword, and the static ones.
 
+    Those that are left to the function's own defaults are dropped.
+
     Parameters
     ----------
     args : tuple
@@ -147,10 +150,11 @@ def split_static(
     """
     __tracebackhide__ = True
     pairs = list(zip(names, args, strict=True))
-    static = {name: value for name, value in pairs if is_static(name, value)}
-    if not static:
+    left_out = [name for name, value in pairs if value is LEFT_OUT]
+    static = {name: value for name, value in pairs if value is not LEFT_OUT and is_static(name, value)}
+    if not static and not left_out:
         return args, names, [], {}
-    first = min(map(names.index, static))
-    others = [(name, value) for name, value in pairs if name not in static]
+    first = min(map(names.index, [*static, *left_out]))
+    others = [(name, value) for name, value in pairs if name not in static and name not in left_out]
     keywords = [name for name, _ in others if names.index(name) > first]
     return tuple(value for _, value in others), [name for name, _ in others], keywords, static
