@@ -235,6 +235,15 @@ def test_vmap_gives_them_to_every_entry():
     assert (none(xs, None).to_list(), none(xs).to_list(), none(xs, xs).to_list()) == ([1, 2], [1, 2], [1, 4])
 
 
+def test_vmap_of_functions_of_numpy():
+    rows = np.arange(6.0).reshape(2, 3)
+    found = nx.vmap(np.cumsum)(rows, dtype="f4")
+    np.testing.assert_array_equal(found, np.cumsum(rows, axis=1, dtype="f4"))
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(nx.vmap(np.max)(rows, None), rows.max(axis=1))
+    np.testing.assert_array_equal(nx.vmap(np.clip)(rows, None, rows + 0 * rows - 1), np.minimum(rows, rows - 1))
+
+
 def test_in_loops_and_scans():
     @nx.defn
     def iterated(step, x, mode):
