@@ -335,7 +335,10 @@ class HostFunction:
 
     def _checked(self, one: Any, spec: Spec) -> np.ndarray:
         """A result as it was declared; Python's numbers are of any type of their kind."""
-        array, dtype = np.asarray(one), spec.type.dtype
+        dtype = spec.type.dtype
+        array = np.asarray(one)
+        if array.dtype == dtype and array.shape == spec.shape:
+            return array
         weak = type(one) in (int, float, complex) and np.result_type(dtype, one) == dtype
         if array.shape != spec.shape or not (weak or np.can_cast(array.dtype, dtype)):
             raise NxValueError(

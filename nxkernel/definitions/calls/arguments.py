@@ -211,6 +211,11 @@ class CallArguments:
         return self.snapshot.used_up if self._walk is None else (*self.snapshot.used_up, *self._walk.used_up)
 
     @property
+    def generators(self) -> list[tuple[Any, Any]]:
+        """The generators of random numbers that the function can draw from, with their states before the call."""
+        return [*self.snapshot.generators, *(self._walk.generators if self._walk is not None else ())]
+
+    @property
     def identifies(self) -> bool:
         """Whether the answer depends on which values are one object."""
         return self.snapshot.identifies or (self._walk is not None and self._walk.identifies)

@@ -21,10 +21,10 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
-from nxkernel.definitions.outputs import raised_again
+from nxkernel.definitions.outputs import host_results, raised_again
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.tracing import asked_values, dialects, python_calls, side_effects
+from nxkernel.definitions.tracing import asked_values, dialects, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
@@ -371,7 +371,7 @@ def trace(
         changes_containers=changes_containers,
         exact=tuple(exact),
         given_shapes=view.given_shapes(),
-        calls_python=python_calls.are_made(run),
+        calls_python=host_results.are_asked_for(run),
     )
     return Traced(
         Graph(name, [*parameters, *captured, *fixed], outputs, rebuild, updates),

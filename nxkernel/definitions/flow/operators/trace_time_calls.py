@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any, NoReturn
 
+from nxkernel.definitions.flow.operators import random_draws
 from nxkernel.definitions.flow.retracing import MustUnrollError
-from nxkernel.definitions.keys.static_values import numpys_generators
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.tracing import BodyTrace
@@ -18,8 +18,6 @@ from nxkernel.numpy.refused_random import refused as refused_draw
 
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time")
 _TIMES = {getattr(time, name + ending): f"time.{name}{ending}" for name in _CLOCKS for ending in ("", "_ns")}
-#: Names of the functions of `random` that draw.
-_DRAWS = frozenset(name for name in dir(random.Random) if not name.startswith("_"))
 
 
 def refused(function: Any) -> Callable[..., NoReturn] | None:
@@ -30,9 +28,9 @@ def refused(function: Any) -> Callable[..., NoReturn] | None:
     function : callable
     """
     owner = getattr(function, "__self__", None)
-    if isinstance(owner, numpys_generators()):
-        return refused_draw(function.__name__)
-    if isinstance(owner, random.Random) and function.__name__ in _DRAWS:
+    if random_draws.draw_by(function) is not None or random_draws.makes(function):
+        if not (isinstance(owner, random.Random) or function in (random.Random, random.SystemRandom)):
+            return refused_draw(function.__name__)
         return _refusing(
             f"random.{function.__name__}() in a definition would draw once, when it is traced.",
             "Draw outside and pass the numbers as an argument,",
