@@ -28,6 +28,9 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.primitives import Spec
 from nxkernel.types import Type
 
+#: SciPy and packages upon it: their functions can be called with examples, to find what they give, since they compute
+#: and do nothing else.
+LIBRARIES = frozenset({"scipy", "sklearn", "skimage", "statsmodels"})
 #: Before each symbol of a C function of numbers of SciPy's, and of a routine of BLAS or LAPACK.
 PREFIX, LINEAR_ALGEBRA = "nxk_special_", "nxk_lapack_"
 #: Types of C, and the letter of each in symbols.

@@ -12,7 +12,7 @@ from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
 from nxkernel.numpy import memory_layout
 from nxkernel.numpy.arrays import indexing
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.casting import is_same_kind, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
@@ -66,6 +66,8 @@ def _operator(function: Callable[..., Any], name: str, swapped: bool = False) ->
     def method(self: ArrayValue, other: Any) -> Any:
         # `[0] * n` repeats a list, as Python does when asked again: n times, which has to be known.
         repeats = name == "mul" and isinstance(other, list | tuple) and isinstance(self, Scalar)
+        if type(other) is range:
+            other = as_value(other)
         if repeats or not is_operand(other):
             return NotImplemented
         if is_counted:

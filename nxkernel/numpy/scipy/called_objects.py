@@ -1,4 +1,4 @@
-"""Functions of SciPy's that are called in the running program though no table has them, and the objects that they make.
+"""Functions of SciPy's, and of packages upon it, that the running program calls though no table has them.
 
 The shapes and types of what they give are found by calls with examples of several kinds: where these agree, they are
 taken for those of every run, and a run that gives others is an error. An object is made anew in each call of what it is
@@ -7,7 +7,9 @@ asked for; an interpolator, which nothing changes, where its arrays are others t
 
 from __future__ import annotations
 
+import copy
 import operator
+import types as types_
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -54,11 +56,16 @@ def called(function: Callable[..., Any], name: str, args: Sequence[Any], options
     known = [_taken_out(one, arrays) for one in args], {one: _taken_out(options[one], arrays) for one in options}
     arrays = [array if isinstance(array, np.ndarray) else operand(as_value(array)) for array in arrays]
 
+    method = _Method.of(function)
+
     def recipe(values: Sequence[np.ndarray]) -> Any:
         given = [_filled(one, values) for one in known[0]]
-        return function(*given, **{one: _filled(value, values) for one, value in known[1].items()})
+        call = function if method is None else method.of_run()
+        return call(*given, **{one: _filled(value, values) for one, value in known[1].items()})
 
     found = of_examples(recipe, arrays, getattr(function, "x", None))
+    if method is not None:
+        method.end_examples()
     if all(map(is_of_numbers, found)):
         if not are_alike(found):
             raise NoExampleError
@@ -67,6 +74,43 @@ def called(function: Callable[..., Any], name: str, args: Sequence[Any], options
         raise NoExampleError
     is_lasting = type(found[0]).__module__.startswith("scipy.interpolate.")
     return MadeObject(name, _LastMade(recipe) if is_lasting else recipe, arrays, found[0])
+
+
+class _Method:
+    """A method of a person's object of a package's, such as an estimator; examples leave the object as it was.
+
+    One that changes its object does so to a copy at each run, so that later code does not see it.
+
+    Parameters
+    ----------
+    method : method
+    """
+
+    def __init__(self, method: types_.MethodType) -> None:
+        self._method, self._tried = method, copy.deepcopy(method.__self__)
+        self._before = dict(vars(self._tried))
+        self._is_example, self._changes = True, False
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> _Method | None:
+        """The method of an object with attributes, of another package than SciPy."""
+        if not isinstance(function, types_.MethodType) or isinstance(function.__self__, type):
+            return None
+        owner = function.__self__
+        return cls(function) if hasattr(owner, "__dict__") and not _is_scipys(owner) else None
+
+    def of_run(self) -> Callable[..., Any]:
+        """What is called for an example, or at a run."""
+        if not (self._is_example or self._changes):
+            return self._method
+        owner = self._tried if self._is_example else copy.deepcopy(self._method.__self__)
+        return types_.MethodType(self._method.__func__, owner)
+
+    def end_examples(self) -> None:
+        """Call it for runs from now on; whether it changes its object is known."""
+        now = vars(self._tried)
+        self._changes = now.keys() != self._before.keys() or any(now[key] is not self._before[key] for key in now)
+        self._is_example, self._tried = False, None
 
 
 class _LastMade:

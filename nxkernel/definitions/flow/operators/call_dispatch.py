@@ -39,6 +39,7 @@ from nxkernel.definitions.keys.static_values import attributes_of, installed, in
 from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.library_functions import LIBRARIES
 from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
@@ -229,18 +230,18 @@ def is_stopped_by_scipy(error: BaseException) -> bool:
     if _scope.everywhere or "scipy" not in sys.modules:
         return False
     outside = _outside(error)
-    if not outside or _root(outside[-1].f_globals.get("__name__")) in ("scipy", "numpy"):
+    if not outside or _root(outside[-1].f_globals.get("__name__")) in (*LIBRARIES, "numpy"):
         return is_below_scipy(error)
     # What is compiled has no frame of its own: below that of its caller is what refused its question.
     *_, (last, _) = traceback.walk_tb(error.__traceback__)
     return last is not outside[-1] and any(
-        _root(_module(outside[-1].f_globals.get(name))) == "scipy" for name in outside[-1].f_code.co_names
+        _root(_module(outside[-1].f_globals.get(name))) in LIBRARIES for name in outside[-1].f_code.co_names
     )
 
 
 def is_below_scipy(error: BaseException) -> bool:
-    """Whether an error was raised in a function of SciPy's, or in one that such a function called."""
-    return any(_root(frame.f_globals.get("__name__")) == "scipy" for frame in _outside(error))
+    """Whether an error was raised in a function of SciPy's or of a library upon it, or in one that this called."""
+    return any(_root(frame.f_globals.get("__name__")) in LIBRARIES for frame in _outside(error))
 
 
 def _outside(error: BaseException) -> list[types.FrameType]:

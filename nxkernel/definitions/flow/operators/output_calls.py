@@ -27,6 +27,7 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced, is_trac
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import output_settings
 from nxkernel.definitions.outputs.printed_values import (
+    DeferredAssertion,
     DeferredCall,
     FixedText,
     OutputStream,
@@ -302,7 +303,13 @@ def _check_reached(what: str) -> None:
         )
 
 
-def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
+def _say(
+    what: str,
+    function: Callable[..., Any],
+    args: tuple,
+    options: dict[str, Any],
+    kind: type[DeferredCall] = DeferredCall,
+) -> None:
     """Record a call to be made after the program has run."""
     repeated = not _hooks().is_open() and repeated_calls.are_possible()
     if not repeated:
@@ -310,7 +317,7 @@ def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
-    call = DeferredCall(function, parts, more)
+    call = kind(function, parts, more)
     settings = output_settings.current()
     ask = repeated_calls.record if repeated else _hooks().defer_call
     ask(call if settings is None else functools.partial(settings, call), tuple(leaves))
@@ -332,13 +339,13 @@ def _warn(warning: Any, category: Any = None, stacklevel: int = 1, source: Any =
     _say("warnings.warn()", warnings.warn_explicit, (warning, kind), options_)
 
 
-def _saying(function: Callable[..., Any], name: str) -> Callable[..., None]:
+def _saying(function: Callable[..., Any], name: str, kind: type[DeferredCall] = DeferredCall) -> Callable[..., None]:
     """A function that makes the same call after the program has run."""
 
     def say(*args: Any, **options: Any) -> Any:
         if not _is_delayed() and not any(map(has_values, [*args, *options.values()])):
             return function(*args, **options)
-        _say(name, function, args, options)
+        _say(name, function, args, options, kind)
         return None
 
     return say
@@ -366,6 +373,8 @@ def twin(function: Any) -> Callable[..., Any] | None:
         return lambda *args, **options: _filled(owner, *args, **options)
     if isinstance(owner, str) and name == "join":
         return lambda parts, /: joined(owner, parts)
+    if name.startswith("assert") and function is getattr(sys.modules.get("numpy.testing"), name, None):
+        return _saying(function, f"np.testing.{name}()", DeferredAssertion)
     if name in LOGGING:
         return _logging(function, owner, name)
     stream = _stream(owner) if name in ("write", "flush") else None

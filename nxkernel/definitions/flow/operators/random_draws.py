@@ -27,7 +27,7 @@ from nxkernel import types
 from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.operators.python_builtins import as_number, in_dialect_of_rules
 from nxkernel.definitions.flow.values import changed_places
-from nxkernel.definitions.flow.values.variable_leaves import has_traced
+from nxkernel.definitions.flow.values.variable_leaves import has_traced, is_traced
 from nxkernel.definitions.keys.static_values import ByIdentity, generator_state, numpys_generators
 from nxkernel.definitions.outputs import host_results
 from nxkernel.errors import NxTypeError, NxValueError, message
@@ -181,7 +181,7 @@ def _as_known(value: Any) -> Any:
     """A value with Python's numbers in place of traced whole numbers."""
     if isinstance(value, list | tuple):
         return type(value)(map(_as_known, value)) if type(value) in (list, tuple) else value
-    is_whole = isinstance(value, ArrayValue) and not value.shape and value.type.kind in "su"
+    is_whole = is_traced(value) and not value.shape and value.type.is_integer
     return operator.index(value) if is_whole else value
 
 

@@ -457,3 +457,25 @@ def test_the_level_of_a_logger_is_read(caplog):
     for level in (logging.INFO, logging.DEBUG, logging.INFO):
         caplog.set_level(level, LOG.name)
         np.testing.assert_allclose(compiled(x), logged_in_detail(x))
+
+
+def asserted(x, total):
+    np.testing.assert_allclose(x.sum(), total, err_msg="the total", rtol=1e-3)
+    x += 1
+    for value in x:
+        np.testing.assert_array_less(value, 100)
+    return x * 2
+
+
+def test_assertions_of_numpys_are_made_when_the_program_has_run():
+    compiled = nx.jit(asserted)
+    np.testing.assert_array_equal(compiled(np.ones(3), 3.0), [4.0, 4.0, 4.0])
+    for x, total in ((np.ones(3), 4.0), (np.full(3, 99.5), 298.5)):
+        texts = []
+        for function in (asserted, compiled):
+            given = x.copy()
+            with pytest.raises(AssertionError) as caught:
+                function(given, total)
+            texts.append(str(caught.value))
+        assert texts[0] == texts[1]
+    np.testing.assert_array_equal(given, x)
