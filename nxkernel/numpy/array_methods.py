@@ -268,7 +268,7 @@ _BYTES = "The bytes are there when the program has run: return the array, and as
 #: What only memory that is there can tell.
 _OF_MEMORY = {
     "data": ("x", _WHERE),
-    "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
+    "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE),
     "dumps": ("x", _BYTES),
     "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
 }  # fmt: skip
@@ -296,6 +296,7 @@ def _install() -> None:
     for name, entry in _OF_MEMORY.items():
         setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
     _put_on(ArrayValue, {"strides": property(memory_layout.strides), "flags": property(memory_layout.MemoryFlags)})
+    _put_on(ArrayValue, {"setflags": memory_layout.setflags})
     _put_on(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})
     _put_on(Scalar, selection.SCALAR_PARTS)
     _put_on(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})

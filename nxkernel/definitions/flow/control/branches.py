@@ -27,6 +27,7 @@ from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_t
 from nxkernel.errors import CompilationError, NxError, NxTypeError, message
 from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.numpy.arrays.array import Array
+from nxkernel.numpy.arrays.dynamic_slices import sized
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.ops.programs import control_flow
@@ -209,7 +210,7 @@ class _Branch:
             return then if decided else otherwise
         mutable_arguments.make_of_several(chosen)
         supply = iter(chosen)
-        results = [self._result(number, supply) for number in range(len(self._names))]
+        results = [sized(self._result(number, supply)) for number in range(len(self._names))]
         own = len(results) - len(self._places)
         for place, value in zip(self._places, results[own:], strict=True):
             place.write(value)

@@ -452,3 +452,17 @@ def test_recursion_for_each_entry_has_no_end():
         "a function calls itself on the sides of this `if`, and only the running program knows where that ends."
     )
     assert hint == "  Write a loop: `while` or `for`, with what changes from call to call as variables."
+
+
+def test_a_side_that_takes_what_a_mask_picks():
+    def f(x):
+        known = ~np.isnan(x)
+        if not known.all():
+            x = x[known]
+        return np.sort(x), len(x)
+
+    compiled = nx.jit(f)
+    for x in (np.array([3.0, np.nan, 1.0]), np.array([3.0, 2.0, 1.0]), np.array([np.nan, 5.0, np.nan])):
+        (found, count), (expected, length) = compiled(x), f(x)
+        np.testing.assert_array_equal(found, expected)
+        assert count == length
