@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import itertools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -115,6 +116,19 @@ class EndlessBranchError(CompilationError):
     """A branch encloses itself, many times: its function calls itself there."""
 
 
+def _calls_itself(site: Any) -> bool:
+    """Whether the function of a branch is being traced inside of itself, many times; turns that are written out are
+    inside of each other, too.
+    """
+    file, *_, function = site
+    calls, frame = 0, sys._getframe()
+    while frame is not None and calls < _DEEPEST:
+        code = frame.f_code
+        calls += code.co_filename == file and code.co_name == function
+        frame = frame.f_back
+    return calls == _DEEPEST
+
+
 @dataclass(frozen=True)
 class _SideResult:
     """The result of one side of a branch."""
@@ -156,7 +170,7 @@ class _Branch:
             if decided is not None:
                 return tuple((then if decided else otherwise)(*self._values))
         active = memory.setdefault(_ACTIVE, collections.Counter())
-        if active[site] == _DEEPEST and types.follows_numpy():
+        if active[site] >= _DEEPEST and types.follows_numpy() and _calls_itself(self._site):
             raise EndlessBranchError(
                 message(
                     "a function calls itself on the sides of this `if`, and only the running program knows where that "

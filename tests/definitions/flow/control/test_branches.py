@@ -466,3 +466,16 @@ def test_a_side_that_takes_what_a_mask_picks():
         (found, count), (expected, length) = compiled(x), f(x)
         np.testing.assert_array_equal(found, expected)
         assert count == length
+
+
+def test_turns_that_are_written_out_are_no_recursion():
+    def f(x):
+        rows = []
+        for k in range(20):
+            rows.append(x[k:])
+            if x[k] > 30:
+                break
+        return rows[-1]
+
+    x = np.arange(40.0) * 2
+    np.testing.assert_array_equal(nx.jit(f)(x), f(x))
