@@ -124,7 +124,7 @@ def test_classes_must_be_given():
     )
     assert "the class given has a, b" in refusal(Pair(1, 2), [dataclasses.make_dataclass("Pair", ["a", "b"])])
     assert refusal(1, [Pair, other]) == "two of the classes are called Pair"
-    assert refusal(1, [Empty]).startswith("classes are named tuples and dataclasses, got <class ")
+    assert refusal(1, [Empty]).startswith("classes are named tuples, dataclasses and declared ones, got <class ")
 
 
 class Level(IntEnum):
@@ -137,11 +137,12 @@ class Level(IntEnum):
         (
             {"a": [Empty()]},
             "a Empty cannot be written: value['a'][0].\n"
-            "  Write tensors, arrays, numbers, texts, and tuples, lists, dicts, named tuples and dataclasses of them.",
+            "  Write tensors, arrays, numbers, texts, and containers of them, whose classes nx.container declares.",
         ),
         (
             OrderedDict(a=1),
-            "a OrderedDict cannot be written: value.\n  Its class would be lost: write dict(x) in its place.",
+            "a OrderedDict cannot be written: value.\n  Its class would be lost: write dict(x) in its place, or "
+            "declare it: nx.container(OrderedDict).",
         ),
         (
             Pair(Level.LOW, 1),

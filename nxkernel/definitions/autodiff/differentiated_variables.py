@@ -11,6 +11,7 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.container_classes.declarations import hint as class_hint
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.snapshot import take_snapshot
@@ -329,7 +330,7 @@ def no_variable(
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else a(type(value).__name__)
         what = f"{name}: gradients are for tensors, numbers and containers of them, got {got}."
-        return NxTypeError(message(what, hint))
+        return NxTypeError(message(what, *class_hint(value), hint))
 
     return refuse
 

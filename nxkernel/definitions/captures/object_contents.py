@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nxkernel.container_classes.declarations import HEAP_TYPE
 from nxkernel.definitions.captures.impure_functions import is_impure
 from nxkernel.definitions.keys.static_values import (
-    HEAP_TYPE,
     MISSING,
     ByIdentity,
     by_value,

@@ -203,10 +203,3 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
         return value
 
     return functools.wraps(class_, updated=())(construct)
-
-
-def blank(class_: type) -> Any:
-    """A new object of a class, without a call of its ``__init__``, which is followed if others of its class are."""
-    if own_class(class_) is class_:
-        return object.__new__(class_)
-    return class_.__new__(class_)
