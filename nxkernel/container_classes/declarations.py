@@ -13,7 +13,7 @@ import operator
 import types
 import weakref
 from collections import OrderedDict, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, TypeVar, overload
 
 from nxkernel.errors import NxTypeError, message
@@ -40,6 +40,8 @@ class Declaration:
         ``list``, ``tuple`` or ``dict`` where an object's items are parts, too.
     by_name : bool
         Whether somebody has said so by :func:`container`.
+    is_open : bool
+        Whether its objects have their attributes in a dict, and no list of fields says which.
 
     Attributes
     ----------
@@ -47,7 +49,7 @@ class Declaration:
         Gives the values of the fields that are not static, of an object whose class has a list of them and no items.
     """
 
-    __slots__ = ("by_name", "data", "fields", "items", "static")
+    __slots__ = ("_layouts", "by_name", "data", "fields", "items", "static")
 
     def __init__(
         self,
@@ -55,11 +57,27 @@ class Declaration:
         static: frozenset[str] = frozenset(),
         items: type | None = None,
         by_name: bool = False,
+        is_open: bool = False,
     ) -> None:
         self.fields, self.static, self.items, self.by_name = fields, static, items, by_name
         self.data: Callable[[Any], tuple[Any, ...]] | None = None
         if fields is not None and items is None:
             self.data = _reader([name for name in fields if name not in static])
+        #: By the names of an object's attributes, what a class would declare that always has these.
+        self._layouts: dict[tuple[str, ...], Declaration] | None = {} if is_open else None
+
+    def of(self, value: Any) -> Declaration | None:
+        """A declaration with a list of fields that one object has; None where that has to be found out each time."""
+        if self._layouts is None:
+            return self if self.data is not None else None
+        names = tuple(value.__dict__)
+        found = self._layouts.get(names)
+        if found is None:
+            if len(self._layouts) >= _MOST:
+                self._layouts.clear()
+            fields = attributes(value)
+            found = self._layouts[names] = Declaration(fields, self.static & {*fields}, None, True)
+        return found
 
 
 def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
@@ -140,14 +158,15 @@ def container(cls: Any = None, /, *, fields: Iterable[str] | None = None, static
     >>> type(slope).__name__, slope.bias.shape, slope.activation is nx.tanh
     ('Layer', (2,), True)
 
-    A class of somebody else's:
+    A class that is there already:
 
     >>> import types
-    >>> nx.container(types.SimpleNamespace)
-    <class 'types.SimpleNamespace'>
-    >>> point = types.SimpleNamespace(x=1.0, unit="m")
-    >>> nx.map_leaves(lambda leaf: leaf * 2, point)
-    namespace(x=2.0, unit='m')
+    >>> class Point(types.SimpleNamespace):
+    ...     pass
+    >>> nx.container(Point).__name__
+    'Point'
+    >>> nx.map_leaves(lambda leaf: leaf * 2, Point(x=1.0, unit="m"))
+    Point(x=2.0, unit='m')
     """
     if cls is None:
         return functools.partial(container, fields=fields, static=static)
@@ -167,9 +186,17 @@ def container(cls: Any = None, /, *, fields: Iterable[str] | None = None, static
             )
         names = (*names, *sorted(fixed))
     items = next((base for base in WITH_ITEMS if issubclass(cls, base) and not hasattr(cls, "_fields")), None)
-    _known[cls] = _declared[cls] = Declaration(names, fixed, items, True)
+    is_open = names is None and items is None and bool(cls.__dictoffset__) and not any(_slots(cls))
+    _known[cls] = _declared[cls] = Declaration(names, fixed, items, True, is_open)
     _by_name[cls.__module__, cls.__qualname__] = cls
     return cls
+
+
+def forget(cls: type) -> None:
+    """Forget that a class was declared."""
+    _declared.pop(cls, None)
+    _by_name.pop((cls.__module__, cls.__qualname__), None)
+    _known.pop(cls, None)
 
 
 def _check(cls: Any) -> None:
@@ -297,3 +324,26 @@ def is_declared(cls: type) -> bool:
 def declared_class(module: str, name: str) -> type | None:
     """The class of this module and qualified name that was declared last."""
     return _by_name.get((module, name))
+
+
+def attributes(value: Any) -> tuple[str, ...]:
+    """The names of an object's own attributes, without what it has computed of others and keeps."""
+    found = dict.fromkeys(getattr(value, "__dict__", ()))
+    found.update(dict.fromkeys([name for name in _slots(type(value)) if hasattr(value, name)]))
+    return tuple(
+        [
+            name
+            for name in found
+            if not (name.startswith("__") and name.endswith("__"))
+            and not isinstance(getattr(type(value), name, None), functools.cached_property)
+        ]
+    )
+
+
+def _slots(cls: type) -> Iterator[str]:
+    for each in reversed(cls.__mro__):
+        names = vars(each).get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in ("__dict__", "__weakref__"):
+                is_private = name.startswith("__") and not name.endswith("__")
+                yield f"_{each.__name__.lstrip('_')}{name}" if is_private else name

@@ -6,13 +6,15 @@ Objects are made without their constructors, which may check or convert what a t
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from nxkernel.container_classes.declarations import HEAP_TYPE, WITH_ITEMS, declaration_of
+from nxkernel.container_classes.declarations import HEAP_TYPE, WITH_ITEMS, attributes, declaration_of
 from nxkernel.dict_metadata import Form, form_of, items_of
 from nxkernel.errors import NxAttributeError, message
 from nxkernel.messages.grammar import a
+
+_set = object.__setattr__
 
 
 class ObjectForm(NamedTuple):
@@ -48,22 +50,26 @@ class ObjectForm(NamedTuple):
 
     def filled(self, values: Sequence[Any]) -> Any:
         """An object of this form with the given values of its parts."""
-        class_, names = self.class_, self.names
+        class_, items, names, _ = self
+        if items is None and not issubclass(class_, tuple):
+            made = blank(class_)
+            for name, value in zip(names, values, strict=True):
+                _set(made, name, value)
+            return made
         count = len(values) - len(names)
-        if isinstance(self.items, Form):
-            made = self.items.filled(values[:count])
+        if isinstance(items, Form):
+            made = items.filled(values[:count])
         elif issubclass(class_, tuple):
             # The items of a named tuple are its first attributes.
-            count = len(values) if self.items is None else count
-            fields = len(getattr(class_, "_fields", ())) if self.items is None else 0
-            made = tuple.__new__(class_, values[: fields or count])
-            names, count = names[fields:], fields or count
+            fields = len(class_._fields) if items is None else 0
+            count += fields
+            made = tuple.__new__(class_, values[:count])
+            names = names[fields:]
         else:
             made = blank(class_)
-            if self.items is not None:
-                list.extend(made, values[:count])
+            list.extend(made, values[:count])
         for name, value in zip(names, values[count:], strict=True):
-            object.__setattr__(made, name, value)
+            _set(made, name, value)
         return made
 
     def write(self, original: Any, new: Any) -> None:
@@ -74,7 +80,7 @@ class ObjectForm(NamedTuple):
         elif self.items is not None:
             original[:] = new
         for name in self.names:
-            object.__setattr__(original, name, getattr(new, name))
+            _set(original, name, getattr(new, name))
 
 
 def opened(value: Any) -> tuple[ObjectForm, list[Any]] | None:
@@ -113,32 +119,24 @@ def opened(value: Any) -> tuple[ObjectForm, list[Any]] | None:
     return ObjectForm(cls, items, names, declaration.static), parts
 
 
+def members(value: Any) -> Sequence[Any] | None:
+    """The parts of an object that are not static, in order; None for what is no object of a container class."""
+    declaration = declaration_of(value.__class__)
+    if declaration is None:
+        return None
+    known = declaration.of(value)
+    if known is not None:
+        try:
+            return known.data(value)
+        except AttributeError:
+            pass
+    found = opened(value)
+    return None if found is None else data_of(*found)
+
+
 def data_of(form: ObjectForm, parts: Sequence[Any]) -> list[Any]:
     """Those of an object's parts that are not static."""
     return [part for part, is_static in zip(parts, form.static_flags, strict=True) if not is_static]
-
-
-def attributes(value: Any) -> tuple[str, ...]:
-    """The names of an object's own attributes, without what it has computed of others and keeps."""
-    found = dict.fromkeys(getattr(value, "__dict__", ()))
-    found.update(dict.fromkeys([name for name in _slots(type(value)) if hasattr(value, name)]))
-    return tuple(
-        [
-            name
-            for name in found
-            if not (name.startswith("__") and name.endswith("__"))
-            and not isinstance(getattr(type(value), name, None), functools.cached_property)
-        ]
-    )
-
-
-def _slots(cls: type) -> Iterator[str]:
-    for each in reversed(cls.__mro__):
-        names = vars(each).get("__slots__", ())
-        for name in (names,) if isinstance(names, str) else names:
-            if name not in ("__dict__", "__weakref__"):
-                is_private = name.startswith("__") and not name.endswith("__")
-                yield f"_{each.__name__.lstrip('_')}{name}" if is_private else name
 
 
 def _lacking(cls: type, name: str) -> NxAttributeError:
@@ -153,8 +151,10 @@ def _lacking(cls: type, name: str) -> NxAttributeError:
 
 def blank(cls: type) -> Any:
     """A new object of a class, without a call of its constructor."""
-    if hasattr(cls, "__nx_class__"):
-        # The constructor is ours.
-        return cls.__new__(cls)
-    base = next(each for each in cls.__mro__ if not each.__flags__ & HEAP_TYPE)
-    return base.__new__(cls)
+    # That of a class which is ours while something is traced, else that of the base in C.
+    return cls.__new__(cls) if hasattr(cls, "__nx_class__") else _new_of(cls)(cls)
+
+
+@functools.lru_cache(maxsize=1024)
+def _new_of(cls: type) -> Callable[[type], Any]:
+    return next(each for each in cls.__mro__ if not each.__flags__ & HEAP_TYPE).__new__

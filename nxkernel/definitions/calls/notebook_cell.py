@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.container_classes.object_forms import opened
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.values.mutable_arguments import bind_tensors_anew
@@ -165,7 +166,12 @@ def _each(value: Any, positions: dict[int, int]) -> Any:
         return {key: _each(item, positions) for key, item in value.items()}
     if not _is_plain(value) and containers.is_leaf(value):
         return value
-    return containers.Static(value)
+    found = opened(value)
+    if found is None:
+        return containers.Static(value)
+    form, parts = found
+    pairs = zip(parts, form.static_flags, strict=True)
+    return form.filled([part if is_static else _each(part, positions) for part, is_static in pairs])
 
 
 class CompiledCell:

@@ -31,6 +31,7 @@ from nxkernel.definitions.keys.static_values import (
     ByIdentity,
     by_value,
     constant,
+    contents_of,
     generator_state,
     keys_state,
 )
@@ -237,14 +238,6 @@ def _property(value: property) -> Held:
 
 def _cell(value: types.CellType) -> Held:
     return Held((), (), (("", contents_of(value), functools.partial(contents_of, value)),))
-
-
-def contents_of(cell: types.CellType) -> Any:
-    """What a closure variable is bound to; MISSING where it has no value."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
 
 
 def _decimal(value: Any) -> Held:

@@ -61,6 +61,8 @@ def differs(left: Any, right: Any, path: str, there: str) -> str:
         return ""
     if inside is None and others is None:
         one, other = _kind(left), _kind(right)
+        if one == other and isinstance(left, containers.Static):
+            return f"{path} is {one}, {there} is another one."
         is_data = is_leaf(left) and is_leaf(right)
         return "" if is_data or one == other else f"{path} is {one}, {there} is {other}."
     if inside is None or others is None or type(left) is not type(right):

@@ -8,16 +8,17 @@ hashable, so that it can be part of a key. The order of a dict is part of it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from nxkernel.container_classes.declarations import hint as class_hint
+from nxkernel.container_classes.object_forms import members as object_members
 from nxkernel.container_classes.object_forms import opened
 from nxkernel.definitions.keys import static_values
 from nxkernel.definitions.keys.argument_identity import IdentityTracker, RebuiltArguments
 from nxkernel.definitions.keys.leaves import is_leaf
 from nxkernel.definitions.keys.static_values import Static
-from nxkernel.dict_metadata import form_of, items_of
+from nxkernel.dict_metadata import form_of, items_of, values_of
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.messages.grammar import a
@@ -142,6 +143,19 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
     return None
 
 
+def members(value: Any) -> Iterable[Any] | None:
+    """The parts of a container that are not static; None for anything else."""
+    kind = type(value)
+    if kind is dict:
+        return value.values()
+    if kind is tuple or kind is list:
+        return value
+    if hasattr(kind, "__nx_parts__"):
+        return [part for _, part in inside(value)[2]]
+    found = object_members(value)
+    return values_of(value) if found is None and issubclass(kind, dict) and form_of(value) is not None else found
+
+
 def leaves_like(wanted: Structure, structure: Structure, leaves: list[Any]) -> list[Any] | None:
     """Reorder leaves by another structure with the same keys; None where the two structures do not match."""
     if structure == wanted:
@@ -244,6 +258,16 @@ def with_static(structure: Structure, place: Callable[[Any], Structure | None]) 
     return (kind, detail, tuple([with_static(child, place) for child in children]))
 
 
+def leaf_paths(structure: Structure, path: str) -> Iterator[str]:
+    """How a person would write each leaf."""
+    if structure == LEAF:
+        yield path
+    elif structure != NOTHING:
+        kind, detail, children = structure
+        for suffix, child in zip(_suffixes(kind, detail, len(children)), children, strict=True):
+            yield from leaf_paths(child, path + suffix)
+
+
 def static_parts(structure: Structure, path: str) -> Iterator[tuple[str, Any]]:
     """The values that a structure has in it, texts and None among them, each with its path."""
     if structure == LEAF:
@@ -262,6 +286,8 @@ def static_parts(structure: Structure, path: str) -> Iterator[tuple[str, Any]]:
 def _suffixes(kind: str, detail: Any, count: int) -> list[str]:
     if kind == "object":
         return detail.suffixes
+    if kind == "made":
+        return [""] * count
     return [f"[{key!r}]" for key in (detail.keys if kind == "dict" else range(count))]
 
 

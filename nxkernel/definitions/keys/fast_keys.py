@@ -105,12 +105,13 @@ def _adder(
         if declaration is None:
             return False
         try:
-            if declaration.data is not None:
-                key += (kind, declaration)
-                for name in declaration.static:
+            known = declaration.of(value)
+            if known is not None:
+                key += (kind, known)
+                for name in known.static:
                     if not add_static(getattr(value, name), key):
                         return False
-                return add_all(declaration.data(value), key, arrays)
+                return add_all(known.data(value), key, arrays)
             found = opened(value)
         except AttributeError:
             return False  # a field that nobody has set

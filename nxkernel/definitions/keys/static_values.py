@@ -162,6 +162,12 @@ def by_contents(value: Any) -> Any:
 def _by_its_class(value: Any) -> Any:
     """The part of a key for an object: by value where its class says when two are equal, else by identity."""
     kind = type(value)
+    if kind is types.FunctionType:
+        # One that is made anew by the same code, as in a constructor, and holds the same.
+        held = [contents_of(cell) for cell in value.__closure__ or ()]
+        held += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        states = [by_contents(each) or ByIdentity(each) for each in held]
+        return (kind, value.__code__, ByIdentity(value.__globals__), *states)
     try:
         hash(value)
     except TypeError:
@@ -232,6 +238,14 @@ OF_DEFINITIONS = frozenset({
     "_static_by", "compiler", "dialect", "donated", "fingerprint", "hooks", "on_conflict", "promotion", "ruled_by",
     "static", "syntax",
 })  # fmt: skip
+
+
+def contents_of(cell: types.CellType) -> Any:
+    """What a closure variable is bound to; MISSING where it has no value."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
 def definition_of(value: Any) -> Any:

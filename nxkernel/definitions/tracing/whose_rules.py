@@ -99,13 +99,13 @@ def _met(values: Iterable[Any]) -> int:
         elif kind is StoredTensor or isinstance(value, StoredTensor | Template):
             return _TENSORS
         else:
-            inner = containers.inside(value)
+            inner = containers.members(value)
             if inner is None:
                 found = max(found, _ARRAYS * containers.is_leaf(value))
             elif id(value) not in seen:
                 # One may hold itself: that is refused later.
                 seen.add(id(value))
-                waiting += [part for _, part in inner[2]]
+                waiting += inner
     return found
 
 

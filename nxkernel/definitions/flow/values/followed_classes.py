@@ -153,6 +153,11 @@ def rewritten(function: types.FunctionType) -> Callable[..., Any] | None:
     return None if _following.objects is None else _following.objects.rewritten(function)
 
 
+def followed(value: Any) -> Any:
+    """An object that nobody else knows, followed from now on where objects are; returns it."""
+    return value if _following.objects is None else _following.objects.adopt(value)
+
+
 @contextlib.contextmanager
 def following(rewritten: Callable[[Any], Any]) -> Iterator[None]:
     """A context in which the objects that are constructed are followed.
@@ -192,8 +197,7 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
     def construct(*args: Any, **options: Any) -> Any:
         __tracebackhide__ = True
         if initial is object.__init__:
-            value = class_(*args, **options)
-            return _following.objects.adopt(value) if _following.objects is not None else value
+            return followed(class_(*args, **options))
         new = class_.__new__
         value = object.__new__(class_) if new is object.__new__ else rewritten(new)(class_, *args, **options)
         if isinstance(value, class_):

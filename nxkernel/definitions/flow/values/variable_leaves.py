@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.container_classes import object_forms
-from nxkernel.definitions.flow.values import array_aliases
+from nxkernel.definitions.flow.values import array_aliases, followed_classes
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.flow.values.traced_text import is_chosen
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
@@ -90,8 +90,7 @@ def _opened(value: Any) -> tuple[str, Any, list[Any]] | None:
         return kind.__name__, None, list(value)
     found = object_forms.opened(value)
     if found is not None:
-        # Of the class that it has while it is traced.
-        return "object", found[0]._replace(class_=kind), found[1]
+        return "object", *found
     form = form_of(value) if isinstance(value, dict) else None
     return None if form is None else ("dict", form, values_of(value))
 
@@ -232,7 +231,7 @@ def rebuild(structure: Structure, leaves: Iterator[Any]) -> Any:
         return _part(detail, members[0], members[1:])
     if kind == "list":
         return members
-    return tuple(members) if kind == "tuple" else detail.filled(members)
+    return tuple(members) if kind == "tuple" else followed_classes.followed(detail.filled(members))
 
 
 def write_back(original: Any, new: Any) -> Any:
