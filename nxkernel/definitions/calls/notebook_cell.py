@@ -160,18 +160,24 @@ def _each(value: Any, positions: dict[int, int]) -> Any:
     """A result value in which everything but traced tensors is marked as static."""
     if id(value) in positions:
         return containers.Static(_UnchangedLeaf(positions[id(value)]))
-    if type(value) in (tuple, list):
-        return type(value)(_each(item, positions) for item in value)
-    if type(value) is dict:
-        return {key: _each(item, positions) for key, item in value.items()}
     if not _is_plain(value) and containers.is_leaf(value):
         return value
+    made = _mapped(value, lambda part: _each(part, positions))
+    return containers.Static(value) if made is None else made
+
+
+def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A container of what a function gives for each part that is not static; None for what is no container."""
+    if type(value) in (tuple, list):
+        return type(value)(map(function, value))
+    if type(value) is dict:
+        return {key: function(item) for key, item in value.items()}
     found = opened(value)
     if found is None:
-        return containers.Static(value)
+        return None
     form, parts = found
     pairs = zip(parts, form.static_flags, strict=True)
-    return form.filled([part if is_static else _each(part, positions) for part, is_static in pairs])
+    return form.filled([part if is_static else function(part) for part, is_static in pairs])
 
 
 class CompiledCell:
@@ -333,11 +339,8 @@ def _seen(value: Any, leaves: list[Any], as_tensor: bool) -> Any:
     if as_tensor and isinstance(value, np.ndarray | np.generic):
         # The cell got arrays in place of tensors that it assigns into.
         return Tensor.from_numpy(np.asarray(value))
-    if type(value) in (tuple, list):
-        return type(value)(_seen(item, leaves, as_tensor) for item in value)
-    if type(value) is dict:
-        return {key: _seen(item, leaves, as_tensor) for key, item in value.items()}
-    return value
+    made = _mapped(value, lambda part: _seen(part, leaves, as_tensor))
+    return value if made is None else made
 
 
 def _is_changed_to(before: Any, value: Any) -> bool:

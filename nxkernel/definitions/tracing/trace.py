@@ -26,6 +26,7 @@ from nxkernel.definitions.outputs import raised_again
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import asked_values, dialects, python_calls, side_effects
+from nxkernel.definitions.tracing.static_results import StaticResults
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
@@ -205,39 +206,6 @@ class _Views:
             copies.write_back()
 
 
-class _StaticResults:
-    """What static values in results are: those of the call, others that the function reads, or its own.
-
-    Parameters
-    ----------
-    seen : sequence
-        The static values in the arguments, as the function sees them.
-    given : sequence
-        The same ones, as they are.
-    original : callable
-        Gives what a copy with placeholders was made of.
-    """
-
-    def __init__(self, seen: Sequence[Any], given: Sequence[Any], original: Callable[[Any], Any]) -> None:
-        self._given, self._original = given, original
-        self._numbers: dict[int, int] = {}
-        for number, value in enumerate(seen):
-            self._numbers.setdefault(id(value), number)
-
-    def of_call(self, value: Any) -> containers.Structure | None:
-        """The structure of a static value, which may be the call's."""
-        number = self._numbers.get(id(value))
-        return self.of_trace(value) if number is None else ("held", number, ())
-
-    def of_trace(self, value: Any) -> containers.Structure | None:
-        """The structure of a static value; each result has lists and dicts of its own."""
-        number = self._numbers.get(id(value))
-        value = self._original(value) if number is None else self._given[number]
-        static = containers.Static(value)
-        is_copied = not static.is_fixed and by_contents(value) is not None
-        return ("copied" if is_copied else "static", static, ())
-
-
 @dataclass(frozen=True)
 class _HookRequests:
     """The hooks that a trace has met.
@@ -391,7 +359,7 @@ def trace(
         del _hook_requests[id(run)]
         views.write_back()
         integer_bounds.forget()
-    place = _StaticResults(held, static, views.original)
+    place = StaticResults(held, static, views.original)
     structure = containers.with_static(structure, place.of_call)
     results += [_now(output, run) for _, _, wanted in requests.values for output in wanted]
     results += [output_of(node, run) for _, node in changes]
