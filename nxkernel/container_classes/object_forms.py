@@ -6,6 +6,7 @@ Objects are made without their constructors, which may check or convert what a t
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -13,8 +14,17 @@ from nxkernel.container_classes.declarations import HEAP_TYPE, WITH_ITEMS, attri
 from nxkernel.dict_metadata import Form, form_of, items_of
 from nxkernel.errors import NxAttributeError, message
 from nxkernel.messages.grammar import a
+from nxkernel.scoped_settings import kept
 
 _set = object.__setattr__
+
+
+class _Making(threading.local):
+    #: What is done to each object that is made; None outside of traces.
+    then: Callable[[Any], Any] | None = None
+
+
+making = kept(_Making())
 
 
 class ObjectForm(NamedTuple):
@@ -55,7 +65,7 @@ class ObjectForm(NamedTuple):
             made = blank(class_)
             for name, value in zip(names, values, strict=True):
                 _set(made, name, value)
-            return made
+            return made if making.then is None else making.then(made)
         count = len(values) - len(names)
         if isinstance(items, Form):
             made = items.filled(values[:count])

@@ -335,16 +335,16 @@ def trace(
             supply = iter(values)
             rebuilt = RebuiltArguments(lambda kind, number: placeholders.of(captured_arrays.at(kind, number)))
             held = [value if by_contents(value) is not None else placeholders.of(value) for value in static]
-            arguments = [containers.rebuild(structure, supply, rebuilt, held) for structure in structures]
-            watch = ObjectWatch((), zip(names, arguments, strict=True))
             by_name = {key: placeholders.of(value) for key, value in options.items()}
-            args, named = _as_called(function, arguments, keywords, by_name, order)
             code = getattr(callables.plain(function), "__code__", None)
-            function = twin(placeholders.of(function))
+            seen = twin(placeholders.of(function))
             with followed_classes.following(call_dispatch.fn):
-                result = _called(function, args, named)
+                arguments = [containers.rebuild(structure, supply, rebuilt, held) for structure in structures]
+                watch = ObjectWatch((), zip(names, arguments, strict=True))
+                args, named = _as_called(function, arguments, keywords, by_name, order)
+                result = _called(seen, args, named)
             changes_containers = bool(watch.differences())
-            if not getattr(function, "gives_back", False):
+            if not getattr(seen, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
             changes = views.changes(view)
             requests.add_deferred(run, caller)

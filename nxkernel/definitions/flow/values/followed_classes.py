@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from nxkernel.container_classes import object_forms
 from nxkernel.definitions.keys.static_values import installed, own_class
 from nxkernel.scoped_settings import kept
 
@@ -153,11 +154,6 @@ def rewritten(function: types.FunctionType) -> Callable[..., Any] | None:
     return None if _following.objects is None else _following.objects.rewritten(function)
 
 
-def followed(value: Any) -> Any:
-    """An object that nobody else knows, followed from now on where objects are; returns it."""
-    return value if _following.objects is None else _following.objects.adopt(value)
-
-
 @contextlib.contextmanager
 def following(rewritten: Callable[[Any], Any]) -> Iterator[None]:
     """A context in which the objects that are constructed are followed.
@@ -169,10 +165,11 @@ def following(rewritten: Callable[[Any], Any]) -> Iterator[None]:
     """
     before, mine = _following.objects, FollowedObjects(rewritten)
     _following.objects = mine
+    then_before, object_forms.making.then = object_forms.making.then, mine.adopt
     try:
         yield
     finally:
-        _following.objects = before
+        _following.objects, object_forms.making.then = before, then_before
         mine.release()
 
 
@@ -197,7 +194,8 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
     def construct(*args: Any, **options: Any) -> Any:
         __tracebackhide__ = True
         if initial is object.__init__:
-            return followed(class_(*args, **options))
+            value = class_(*args, **options)
+            return _following.objects.adopt(value) if _following.objects is not None else value
         new = class_.__new__
         value = object.__new__(class_) if new is object.__new__ else rewritten(new)(class_, *args, **options)
         if isinstance(value, class_):

@@ -10,7 +10,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.container_classes import object_forms
-from nxkernel.definitions.flow.values import array_aliases, followed_classes
+from nxkernel.definitions.flow.values import array_aliases
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.flow.values.traced_text import is_chosen
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
@@ -231,7 +231,7 @@ def rebuild(structure: Structure, leaves: Iterator[Any]) -> Any:
         return _part(detail, members[0], members[1:])
     if kind == "list":
         return members
-    return tuple(members) if kind == "tuple" else followed_classes.followed(detail.filled(members))
+    return tuple(members) if kind == "tuple" else detail.filled(members)
 
 
 def write_back(original: Any, new: Any) -> Any:
