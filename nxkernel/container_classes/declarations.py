@@ -89,8 +89,8 @@ def _reader(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
 
 #: The classes that were declared, and by their modules and names the last ones.
 _declared: weakref.WeakKeyDictionary[type, Declaration] = weakref.WeakKeyDictionary()
-#: What is known of classes that were asked for, of so many at most.
-_known: dict[type, Declaration | None] = {}
+#: What is known of classes that were asked for, of so many at most; read by those that have no time for a call.
+known: dict[type, Declaration | None] = {}
 _MOST = 1024
 _by_name: weakref.WeakValueDictionary[tuple[str, str], type] = weakref.WeakValueDictionary()
 
@@ -172,9 +172,9 @@ def container(cls: Any = None, /, *, fields: Iterable[str] | None = None, static
         return functools.partial(container, fields=fields, static=static)
     _check(cls)
     names, fixed = _names(cls, "fields", fields), frozenset(_names(cls, "static", static) or ())
-    known = _known_fields(cls)
-    if known is not None:
-        names, fixed = _of_known(cls, names, fixed, known)
+    listed = _known_fields(cls)
+    if listed is not None:
+        names, fixed = _of_known(cls, names, fixed, listed)
     elif names is not None:
         twice = next((name for name in names if name in fixed), None)
         if twice is not None:
@@ -187,7 +187,7 @@ def container(cls: Any = None, /, *, fields: Iterable[str] | None = None, static
         names = (*names, *sorted(fixed))
     items = next((base for base in WITH_ITEMS if issubclass(cls, base) and not hasattr(cls, "_fields")), None)
     is_open = names is None and items is None and bool(cls.__dictoffset__) and not any(_slots(cls))
-    _known[cls] = _declared[cls] = Declaration(names, fixed, items, True, is_open)
+    known[cls] = _declared[cls] = Declaration(names, fixed, items, True, is_open)
     _by_name[cls.__module__, cls.__qualname__] = cls
     return cls
 
@@ -196,7 +196,7 @@ def forget(cls: type) -> None:
     """Forget that a class was declared."""
     _declared.pop(cls, None)
     _by_name.pop((cls.__module__, cls.__qualname__), None)
-    _known.pop(cls, None)
+    known.pop(cls, None)
 
 
 def _check(cls: Any) -> None:
@@ -293,20 +293,20 @@ def _of_known(
 def declaration_of(cls: type) -> Declaration | None:
     """How the objects of a class are taken apart; None for tuples, lists and dicts, and for what is no container."""
     try:
-        return _known[cls]
+        return known[cls]
     except KeyError:
-        if len(_known) >= _MOST:
-            _known.clear()
-        return _known.setdefault(cls, _declared.get(cls) or _by_itself(cls))
+        if len(known) >= _MOST:
+            known.clear()
+        return known.setdefault(cls, _declared.get(cls) or _by_itself(cls))
 
 
 def _by_itself(cls: type) -> Declaration | None:
     """What is a container though nobody has declared it."""
     if issubclass(cls, dict) or cls in WITH_ITEMS:
         return None
-    known = _known_fields(cls) if dataclasses.is_dataclass(cls) or issubclass(cls, tuple) else None
-    if known is not None:
-        found = Declaration(tuple(known), frozenset([name for name, says_static in known.items() if says_static]))
+    listed = _known_fields(cls) if dataclasses.is_dataclass(cls) or issubclass(cls, tuple) else None
+    if listed is not None:
+        found = Declaration(tuple(listed), frozenset([name for name, says_static in listed.items() if says_static]))
         if issubclass(cls, tuple) and cls.__dictoffset__:
             # Objects with attributes beside the fields are none.
             found.data = None

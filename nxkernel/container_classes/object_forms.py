@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from nxkernel.container_classes.declarations import HEAP_TYPE, WITH_ITEMS, attributes, declaration_of
+from nxkernel.container_classes.declarations import known as known_classes
 from nxkernel.dict_metadata import Form, form_of, items_of
 from nxkernel.errors import NxAttributeError, message
 from nxkernel.messages.grammar import a
@@ -131,15 +132,14 @@ def opened(value: Any) -> tuple[ObjectForm, list[Any]] | None:
 
 def members(value: Any) -> Sequence[Any] | None:
     """The parts of an object that are not static, in order; None for what is no object of a container class."""
-    declaration = declaration_of(value.__class__)
-    if declaration is None:
-        return None
-    known = declaration.of(value)
-    if known is not None:
-        try:
-            return known.data(value)
-        except AttributeError:
-            pass
+    declaration = known_classes.get(type(value))
+    if declaration is not None:
+        of_value = declaration if declaration.data is not None else declaration.of(value)
+        if of_value is not None:
+            try:
+                return of_value.data(value)
+            except AttributeError:
+                pass
     found = opened(value)
     return None if found is None else data_of(*found)
 

@@ -369,8 +369,14 @@ def test_objects_by_the_rules_of_numpy():
     for _ in range(2):
         assert f(one) == advance(other)
         np.testing.assert_array_equal(one.x, other.x)
-    with pytest.raises(NxTypeError, match="is an array from outside of the definition, and it is assigned into"):
+    with pytest.raises(NxTypeError) as error:
         nx.jit(advance)(Sim())
+    lines = str(error.value).split("\n")
+    assert [lines[0], *lines[2:]] == [
+        "sim.x is an array from outside of the definition, and it is assigned into.",
+        "  Pass it as an argument: arrays that are arguments are changed as NumPy would.",
+        "  Those of an object are arguments where its class is declared: nx.container(Class), or @nx.container.",
+    ]
 
 
 def test_what_is_no_container_is_told_how_to_become_one():

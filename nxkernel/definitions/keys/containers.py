@@ -150,10 +150,12 @@ def members(value: Any) -> Iterable[Any] | None:
         return value.values()
     if kind is tuple or kind is list:
         return value
+    found = object_members(value)
+    if found is not None:
+        return found
     if hasattr(kind, "__nx_parts__"):
         return [part for _, part in inside(value)[2]]
-    found = object_members(value)
-    return values_of(value) if found is None and issubclass(kind, dict) and form_of(value) is not None else found
+    return values_of(value) if issubclass(kind, dict) and form_of(value) is not None else None
 
 
 def leaves_like(wanted: Structure, structure: Structure, leaves: list[Any]) -> list[Any] | None:

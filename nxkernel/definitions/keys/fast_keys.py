@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.container_classes.declarations import declaration_of
+from nxkernel.container_classes.declarations import Declaration, declaration_of
+from nxkernel.container_classes.declarations import known as known_classes
 from nxkernel.container_classes.object_forms import data_of, opened
 from nxkernel.dict_metadata import form_of, items_of
 from nxkernel.tensor.device import DeviceTensor
@@ -85,6 +86,8 @@ def _adder(
                 return False
             key += (kind, names)
             return add_all(value.values(), key, arrays)
+        elif (declaration := known_classes.get(kind)) is not None:
+            return add_object(value, declaration, key, arrays)
         elif kind in _NO_DATA:
             key += (_STATIC, kind, value)
         elif issubclass(kind, dict) and (form := form_of(value)) is not None:
@@ -97,21 +100,23 @@ def _adder(
             key += (_SCALAR, value.dtype)
             arrays.append(_array(value))
         else:
-            return add_object(value, kind, key, arrays)
+            declaration = declaration_of(kind)
+            return declaration is not None and add_object(value, declaration, key, arrays)
         return True
 
-    def add_object(value: Any, kind: type, key: list[Any], arrays: list[np.ndarray]) -> bool:
-        declaration = declaration_of(kind)
-        if declaration is None:
-            return False
+    def add_object(value: Any, declaration: Declaration, key: list[Any], arrays: list[np.ndarray]) -> bool:
         try:
-            known = declaration.of(value)
-            if known is not None:
-                key += (kind, known)
-                for name in known.static:
-                    if not add_static(getattr(value, name), key):
+            of_value = declaration.of(value)
+            if of_value is not None:
+                # Each class has a declaration of its own.
+                key.append(of_value)
+                for name in of_value.static:
+                    part = getattr(value, name)
+                    if type(part) in _PLAIN:
+                        key += (_STATIC, type(part), part)
+                    elif not add_static(part, key):
                         return False
-                return add_all(known.data(value), key, arrays)
+                return add_all(of_value.data(value), key, arrays)
             found = opened(value)
         except AttributeError:
             return False  # a field that nobody has set

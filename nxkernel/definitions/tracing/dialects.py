@@ -155,6 +155,7 @@ class NumpyDialect(Dialect):
                         f"{name} is an array from outside of the definition, and it is assigned into.",
                         *source_locations.line_of(array.root.read().source),
                         "Pass it as an argument: arrays that are arguments are changed as NumPy would.",
+                        *([_OF_AN_OBJECT] if "." in name else []),
                     )
                 )
         return super().changes()
@@ -166,6 +167,7 @@ class NumpyDialect(Dialect):
         )
 
 
+_OF_AN_OBJECT = "Those of an object are arguments where its class is declared: nx.container(Class), or @nx.container."
 DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 
 

@@ -85,6 +85,7 @@ def holds_tensors(values: Iterable[Any]) -> bool:
 #: What is met among values, by how much it says.
 _NUMBERS, _ARRAYS, _TENSORS = range(3)
 _ARRAYS_ALONE = {np.ndarray}
+_TENSOR_TYPES = (StoredTensor, Template)
 
 
 def _met(values: Iterable[Any]) -> int:
@@ -96,7 +97,7 @@ def _met(values: Iterable[Any]) -> int:
             continue
         if kind is np.ndarray:
             found = _ARRAYS
-        elif kind is StoredTensor or isinstance(value, StoredTensor | Template):
+        elif kind is StoredTensor or isinstance(value, _TENSOR_TYPES):
             return _TENSORS
         else:
             inner = containers.members(value)
