@@ -137,7 +137,7 @@ def members(value: Any) -> Sequence[Any] | None:
         of_value = declaration if declaration.data is not None else declaration.of(value)
         if of_value is not None:
             try:
-                return of_value.data(value)
+                return of_value.data(value)  # pyright: ignore[reportOptionalCall]
             except AttributeError:
                 pass
     found = opened(value)

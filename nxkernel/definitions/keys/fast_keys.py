@@ -116,7 +116,7 @@ def _adder(
                         key += (_STATIC, type(part), part)
                     elif not add_static(part, key):
                         return False
-                return add_all(of_value.data(value), key, arrays)
+                return add_all(of_value.data(value), key, arrays)  # pyright: ignore[reportOptionalCall]
             found = opened(value)
         except AttributeError:
             return False  # a field that nobody has set
