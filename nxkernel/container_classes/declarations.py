@@ -315,9 +315,15 @@ def _by_itself(cls: type) -> Declaration | None:
     return None if items is None else Declaration((), items=items)
 
 
-def is_declared(cls: type) -> bool:
-    """Whether somebody has said which attributes of a class are data, and which are static."""
-    declaration = declaration_of(cls)
+def class_of(value: Any) -> type:
+    """The class of an object; while it is traced it may be of one of ours, which stands for its own."""
+    kind = type(value)
+    return value.__class__ if hasattr(kind, "__nx_class__") else kind
+
+
+def is_declared(value: Any) -> bool:
+    """Whether somebody has said which attributes of an object are data, and which are static."""
+    declaration = declaration_of(class_of(value))
     return declaration is not None and (declaration.by_name or bool(declaration.static))
 
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from nxkernel.container_classes.declarations import HEAP_TYPE, WITH_ITEMS, attributes, declaration_of
+from nxkernel.container_classes.declarations import HEAP_TYPE, WITH_ITEMS, attributes, class_of, declaration_of
 from nxkernel.container_classes.declarations import known as known_classes
 from nxkernel.dict_metadata import Form, form_of, items_of
 from nxkernel.errors import NxAttributeError, message
@@ -102,9 +102,7 @@ def opened(value: Any) -> tuple[ObjectForm, list[Any]] | None:
     NxAttributeError
         For an object that lacks one of its fields.
     """
-    kind = type(value)
-    # While it is traced, an object may be of a class of ours, which stands for its own.
-    cls = value.__class__ if hasattr(kind, "__nx_class__") else kind
+    cls = class_of(value)
     declaration = declaration_of(cls)
     if declaration is None:
         return None

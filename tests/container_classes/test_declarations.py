@@ -48,7 +48,8 @@ def test_what_is_a_container_by_itself():
     assert told(type("Row", (tuple,), {})) == ((), [], tuple, False)
     for cls in (Plain, list, tuple, dict, OrderedDict, defaultdict, types.SimpleNamespace, int, np.ndarray, type):
         assert told(cls) is None, cls
-    assert [is_declared(cls) for cls in (Config, Point, Items, Plain)] == [True, False, False, False]
+    values = (Config(1), Point(1, 2), Items(), Plain(), nx.container(type("Any", (), {}))(), 1)
+    assert [is_declared(value) for value in values] == [True, False, False, False, True, False]
 
 
 def test_what_a_declaration_says():

@@ -444,6 +444,11 @@ def test_cells_and_compile():
     made = space["made"]
     assert (type(made), made.kernel.to_list(), made.activation, made.name) == (Layer, [2.0, 4.0], "x", "dense")
     assert made.bias is space["layer"].bias
+    before = space["layer"]
+    cell = CompiledCell(ast.parse("layer.bias = layer.bias + 1\nlayer.kernel *= 2").body, "<cell>", space)
+    cell.finish(cell.definition(*cell.args, **cell.options))
+    assert space["layer"] is before
+    assert (float(before.bias), before.kernel.to_list(), before.activation) == (4.0, [2.0, 4.0], {"k": 1})
     compiled = nx.compile(lambda layer: layer.kernel * 2, [Layer(nx.template((2,), "f32"), None, nx.tanh)])
     assert compiled(Layer(A, None, nx.tanh)).to_list() == [2.0, 4.0]
     with pytest.raises(NxTypeError, match=r"layer\.kernel: expected f32\[2\], got f32\[3\]"):

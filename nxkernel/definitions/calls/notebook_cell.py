@@ -230,7 +230,7 @@ class CompiledCell:
         for statement in body:
             _refuse(statement, file)
         self._has_value = bool(body) and isinstance(body[-1], ast.Expr)
-        self._changed = dict.fromkeys(names.updates(body))
+        self._changed = dict.fromkeys([*names.updates(body), *_with_attributes(body, namespace)])
         assigned = {**names.stores(body), **self._changed}
         needed = _needed(body, assigned)
         data = [name for name in needed if name in namespace and _is_data(namespace[name])]
@@ -349,12 +349,28 @@ def _is_changed_to(before: Any, value: Any) -> bool:
         if before.flags.writeable:
             np.copyto(before, np.asarray(value), casting="unsafe")
         return before.flags.writeable
-    if type(before) is type(value) is list:
+    if type(before) is not type(value) or isinstance(value, tuple) or containers.inside(value) is None:
+        return False
+    found = opened(before)
+    if found is not None:
+        found[0].write(before, value)
+    elif isinstance(value, list):
         before[:] = value
-    elif type(before) is type(value) is dict:
+    else:
         before.clear()
         before.update(value)
-    return type(before) is type(value) and type(value) in (list, dict)
+    return True
+
+
+def _with_attributes(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[str]:
+    """The names of objects that are data and whose attributes a cell assigns, as in ``m.w = v``."""
+    roots = []
+    for node in names.own(body):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            while isinstance(node, ast.Attribute | ast.Subscript):
+                node = node.value
+            roots += [node.id] if isinstance(node, ast.Name) else []
+    return [name for name in roots if name in namespace and opened(namespace[name]) and _is_data(namespace[name])]
 
 
 def _best(

@@ -179,7 +179,7 @@ def is_static(value: Any) -> bool:
     """
     if containers.is_leaf(value) or isinstance(value, TracedValue) or value is containers.LEFT_OUT:
         return False
-    if is_declared(type(value)):
+    if is_declared(value):
         return False
     if not isinstance(value, CONTAINERS) and (containers.inside(value) is None or are_numbers([value])):
         return True
@@ -191,7 +191,7 @@ def is_static(value: Any) -> bool:
 
 def _holds_data_alone(value: Any) -> bool:
     """Whether a value is a leaf, or a container of nothing else; declared classes say themselves what is data."""
-    if containers.is_leaf(value) or is_declared(type(value)):
+    if containers.is_leaf(value) or is_declared(value):
         return True
     opened = containers.inside(value)
     return opened is not None and all(_holds_data_alone(part) for _, part in opened[2])
