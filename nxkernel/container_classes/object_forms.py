@@ -63,7 +63,7 @@ class ObjectForm(NamedTuple):
         """An object of this form with the given values of its parts."""
         class_, items, names, _ = self
         if items is None and not issubclass(class_, tuple):
-            made = blank(class_)
+            made = _new_of(class_)(class_)
             for name, value in zip(names, values, strict=True):
                 _set(made, name, value)
             return made if making.then is None else making.then(made)
@@ -77,7 +77,7 @@ class ObjectForm(NamedTuple):
             made = tuple.__new__(class_, values[:count])
             names = names[fields:]
         else:
-            made = blank(class_)
+            made = _new_of(class_)(class_)
             list.extend(made, values[:count])
         for name, value in zip(names, values[count:], strict=True):
             _set(made, name, value)
@@ -157,12 +157,7 @@ def _lacking(cls: type, name: str) -> NxAttributeError:
     )
 
 
-def blank(cls: type) -> Any:
-    """A new object of a class, without a call of its constructor."""
-    # That of a class which is ours while something is traced, else that of the base in C.
-    return cls.__new__(cls) if hasattr(cls, "__nx_class__") else _new_of(cls)(cls)
-
-
 @functools.lru_cache(maxsize=1024)
 def _new_of(cls: type) -> Callable[[type], Any]:
+    """What makes a new object of a class without a call of its constructor."""
     return next(each for each in cls.__mro__ if not each.__flags__ & HEAP_TYPE).__new__
