@@ -1,5 +1,6 @@
 """Numerical definitions: the public functions, and everything that a call of a definition does."""
 
+from nxkernel.container_classes.declarations import container
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
 from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp
@@ -47,6 +48,7 @@ __all__ = [
     "checkpoint",
     "compile",
     "cond",
+    "container",
     "custom_grad",
     "debug_expr",
     "debug_expr_apply",

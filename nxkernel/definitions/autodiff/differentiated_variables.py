@@ -11,15 +11,15 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.container_classes.declarations import hint as class_hint
 from nxkernel.definitions.calls.definition import Definition
-from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.snapshot import take_snapshot
 from nxkernel.definitions.flow.operators.call_dispatch import seen
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import WITHOUT_IDENTITY, captured, remember_written, written
 from nxkernel.definitions.keys.leaves import is_leaf
-from nxkernel.definitions.keys.static_values import definition_of
+from nxkernel.definitions.keys.static_values import contents_of, definition_of
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr, node_with
@@ -329,7 +329,7 @@ def no_variable(
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else a(type(value).__name__)
         what = f"{name}: gradients are for tensors, numbers and containers of them, got {got}."
-        return NxTypeError(message(what, hint))
+        return NxTypeError(message(what, *class_hint(value), hint))
 
     return refuse
 

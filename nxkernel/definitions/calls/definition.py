@@ -330,13 +330,14 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise
             raise ValuesChangedError([]) from error
         wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
-        late = fast_path.results(program, made, self.hooks, wrap) if convention.holds_back else None
+        given_back = functools.partial(fast_path.results, program, made, self.hooks, wrap, arguments.static_values)
+        late = given_back() if convention.holds_back else None
         if convention.changes:
             assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
         for place, shape in convention.given_shapes:
             if type(arguments.values[place]) is np.ndarray:
                 arguments.values[place].shape = shape
-        return late if convention.holds_back else fast_path.results(program, made, self.hooks, wrap)
+        return late if convention.holds_back else given_back()
 
     def _failed(self, error: Exception) -> None:
         report_failure(self.__name__, self._entry_group.identity, error, source_locations.caller())
@@ -406,7 +407,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
         values = more | options.check(self.__name__, self._signature, opts)
-        leaves, structures = flattened(self.__name__, names, args)
+        leaves, structures, held = flattened(self.__name__, names, args)
         for path, value in leaves:
             if isinstance(value, TracedValue):
                 raise argument_errors.traced(self.__name__, path, self.on_conflict == "force")
@@ -419,18 +420,18 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if self._entry_group.owned:
             owner = hook_delivery.owner(self._root)
 
-        def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
+        def arguments(structures: Sequence[Any], leaves: Sequence[Any], held: Sequence[Any]) -> CallArguments:
             return CallArguments(
                 names, args, structures, leaves, values, self.compiler, snapshot, captured, dialect, fixed,
-                keywords, placed, assigned, self.hooks, owner, self.donated, order, left_out, notes,
+                keywords, placed, assigned, self.hooks, owner, self.donated, order, left_out, notes, held,
             )  # fmt: skip
 
-        found = arguments(structures, leaves)
+        found = arguments(structures, leaves, held)
         if found.compares_memory:
             found.refuse_shared(self.__name__)
         if found.identifies:
-            leaves, structures = flattened(self.__name__, names, args, found.identities())
-            found = arguments(structures, leaves)
+            leaves, structures, held = flattened(self.__name__, names, args, found.identities())
+            found = arguments(structures, leaves, held)
         return found
 
     def _notes_of_defaults(self, names: Sequence[str], args: Sequence[Any], learns: bool) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -266,7 +266,9 @@ def _is_told_by_arrays(arguments: CallArguments, convention: CallingConvention) 
         return True
     if arguments.compares_memory:
         return False
-    if arguments.identifies and any(has_identity(constant(value), value) for value in arguments.options.values()):
+    if arguments.identifies and any(
+        has_identity(constant(value), value) for value in (*arguments.options.values(), *arguments.static_values)
+    ):
         return False
     for path, value in zip(arguments.paths, arguments.values, strict=True):
         is_number = type(value) not in _ARRAYS
@@ -287,11 +289,15 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
 
 
 def results(
-    program: CachedProgram, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Any] = _wrap
+    program: CachedProgram,
+    made: list[Any],
+    hooks: Hooks = _NO_HOOKS,
+    wrap: Callable[[Any, Any], Any] = _wrap,
+    held: Sequence[Any] = (),
 ) -> Any:
     """Convert a program's outputs to the function's return value and deliver hooks.
 
-    `wrap` makes tensors of them, or what NumPy has.
+    `wrap` makes tensors of them, or what NumPy has; `held` are the static values in the arguments of the call.
     """
     convention = program.convention
     specs, flags = convention.specs, convention.flags
@@ -306,7 +312,7 @@ def results(
     if convention.structure == containers.LEAF:
         result = next(tensors)
     else:
-        result = containers.rebuild(convention.structure, tensors)
+        result = containers.rebuild(convention.structure, tensors, held=held)
     if calls:
         hook_delivery.deliver(convention.hooks, tensors, hooks, program.signature)
     return result

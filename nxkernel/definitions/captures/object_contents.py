@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nxkernel.container_classes.declarations import HEAP_TYPE
 from nxkernel.definitions.captures.impure_functions import is_impure
 from nxkernel.definitions.keys.static_values import (
-    HEAP_TYPE,
     MISSING,
     ByIdentity,
     by_value,
     constant,
+    contents_of,
     generator_state,
     keys_state,
 )
@@ -240,14 +241,6 @@ def _property(value: property) -> Held:
 
 def _cell(value: types.CellType) -> Held:
     return Held((), (), (("", contents_of(value), functools.partial(contents_of, value)),))
-
-
-def contents_of(cell: types.CellType) -> Any:
-    """What a closure variable is bound to; MISSING where it has no value."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
 
 
 def _decimal(value: Any) -> Held:

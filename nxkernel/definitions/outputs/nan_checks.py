@@ -101,24 +101,15 @@ def run(name: str, program: CachedProgram, arrays: Sequence[np.ndarray]) -> list
     on_host = device_programs.on_host(results)
     for number, value in enumerate(on_host):
         if has_nan(value):
-            raise NanError(
-                message(f"{name} gave NaN in {_place(program, on_host, number)}.", *_origin_lines(program, inputs))
-            )
+            raise NanError(message(f"{name} gave NaN in {_place(program, number)}.", *_origin_lines(program, inputs)))
     return results
 
 
-def _place(program: CachedProgram, results: Sequence[np.ndarray], number: int) -> str:
+def _place(program: CachedProgram, number: int) -> str:
     """How a person would write the result leaf that has the NaN."""
-    leaves: list[tuple[str, Any]] = []
-    supply = iter(results)
-    containers.flatten(
-        containers.rebuild(program.convention.structure, supply),
-        "its result",
-        leaves,
-        containers.no_tensor("the function"),
-    )
-    if number < len(leaves):
-        return leaves[number][0]
+    paths = list(containers.leaf_paths(program.convention.structure, "its result"))
+    if number < len(paths):
+        return paths[number]
     return "a value that it prints, gives to a hook or assigns"
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from nxkernel import numpy as nnp
 from nxkernel import types
+from nxkernel.container_classes.declarations import is_declared
 from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import argument_identity, containers, source_locations
@@ -154,6 +155,7 @@ class NumpyDialect(Dialect):
                         f"{name} is an array from outside of the definition, and it is assigned into.",
                         *source_locations.line_of(array.root.read().source),
                         "Pass it as an argument: arrays that are arguments are changed as NumPy would.",
+                        *([_OF_AN_OBJECT] if "." in name else []),
                     )
                 )
         return super().changes()
@@ -165,6 +167,7 @@ class NumpyDialect(Dialect):
         )
 
 
+_OF_AN_OBJECT = "Those of an object are arguments where its class is declared: nx.container(Class), or @nx.container."
 DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 
 
@@ -172,16 +175,26 @@ def is_static(value: Any) -> bool:
     """Whether a value is a static argument in a NumPy program: no number, array or container of them.
 
     A list, tuple or dict with text or objects in it is one, and a dataclass is a container where it holds arrays and
-    nothing else than data.
+    nothing else than data, or where it says which of its fields are.
     """
     if containers.is_leaf(value) or isinstance(value, TracedValue) or value is containers.LEFT_OUT:
+        return False
+    if is_declared(value):
         return False
     if not isinstance(value, CONTAINERS) and (containers.inside(value) is None or are_numbers([value])):
         return True
     try:
-        return _taken_apart(value) is None
+        return not _holds_data_alone(value)
     except RecursionError:
         return not isinstance(value, CONTAINERS)
+
+
+def _holds_data_alone(value: Any) -> bool:
+    """Whether a value is a leaf, or a container of nothing else; declared classes say themselves what is data."""
+    if containers.is_leaf(value) or is_declared(value):
+        return True
+    opened = containers.inside(value)
+    return opened is not None and all(_holds_data_alone(part) for _, part in opened[2])
 
 
 def current() -> str:

@@ -21,10 +21,12 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
+from nxkernel.definitions.keys.static_values import by_contents
 from nxkernel.definitions.outputs import host_results, raised_again
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
 from nxkernel.definitions.tracing import asked_values, dialects, side_effects
+from nxkernel.definitions.tracing.static_results import StaticResults
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
@@ -185,6 +187,12 @@ class _Views:
             )
         return self._placeholders[dialect]
 
+    def original(self, value: Any) -> Any:
+        """What a copy with placeholders was made of; any other value itself."""
+        for copies in self._placeholders.values():
+            value = copies.original(value)
+        return value
+
     def changes(self, view: dialects.Dialect) -> list[tuple[int, Expr]]:
         """The arguments that were assigned into; the other dialects refuse assignments into captured arrays."""
         for other in self._by_dialect.values():
@@ -269,6 +277,7 @@ def trace(
     order: Sequence[str] = (),
     whole: bool = False,
     asked: asked_values.CallValues | None = None,
+    static: Sequence[Any] = (),
 ) -> Traced:
     """Trace a function: run it once on symbolic values, and return the graph.
 
@@ -302,6 +311,8 @@ def trace(
         that needs them.
     asked : asked_values.CallValues, optional
         What the trace may ask for numbers of, where it needs some that only the running program knows.
+    static : sequence, optional
+        The static values in the arguments that their structures have the numbers of.
     """
     __tracebackhide__ = True
     caller = tracing.user_line()
@@ -323,16 +334,17 @@ def trace(
             ]
             supply = iter(values)
             rebuilt = RebuiltArguments(lambda kind, number: placeholders.of(captured_arrays.at(kind, number)))
-            arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
-            watch = ObjectWatch((), zip(names, arguments, strict=True))
+            held = [value if by_contents(value) is not None else placeholders.of(value) for value in static]
             by_name = {key: placeholders.of(value) for key, value in options.items()}
-            args, named = _as_called(function, arguments, keywords, by_name, order)
             code = getattr(callables.plain(function), "__code__", None)
-            function = twin(placeholders.of(function))
+            seen = twin(placeholders.of(function))
             with followed_classes.following(call_dispatch.fn):
-                result = _called(function, args, named)
+                arguments = [containers.rebuild(structure, supply, rebuilt, held) for structure in structures]
+                watch = ObjectWatch((), zip(names, arguments, strict=True))
+                args, named = _as_called(function, arguments, keywords, by_name, order)
+                result = _called(seen, args, named)
             changes_containers = bool(watch.differences())
-            if not getattr(function, "gives_back", False):
+            if not getattr(seen, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
             changes = views.changes(view)
             requests.add_deferred(run, caller)
@@ -340,28 +352,29 @@ def trace(
             pairs: list[tuple[str, Any]] = []
             structure: containers.Structure = containers.NOTHING
             if result is not None or not (changes or requests.values):
-                parts = isinstance(result, containers.SEVERAL)
                 refuse, texts = containers.no_tensor(name), types.follows_numpy()
-                structure = containers.flatten(result, "the result", pairs, refuse, parts, texts=texts)
+                structure = containers.flatten(result, "the result", pairs, refuse, texts=texts)
             results = [_result(name, path, value, run) for path, value in pairs]
     finally:
         del _hook_requests[id(run)]
         views.write_back()
         integer_bounds.forget()
+    place = StaticResults(held, static, views.original)
+    structure = containers.with_static(structure, place.of_call)
     results += [_now(output, run) for _, _, wanted in requests.values for output in wanted]
     results += [output_of(node, run) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     captured, fixed = capturing.placed(parameters, outputs)
 
     def rebuild(values: Sequence[Expr]) -> Any:
-        return containers.rebuild(structure, map(node_with, values, specs))
+        return containers.rebuild(structure, map(node_with, values, specs), held=static)
 
     first = len(outputs) - len(changes)
     updates = tuple((position, first + number) for number, (position, _) in enumerate(changes))
     convention = CallingConvention(
         structure=structure,
         captured=tuple(capturing.meaning[node] for node in captured),
-        hooks=tuple([(hook, shape) for hook, shape, _ in requests.values]),
+        hooks=tuple([(hook, containers.with_static(shape, place.of_trace)) for hook, shape, _ in requests.values]),
         specs=specs,
         changes=tuple(position for position, _ in changes),
         returned=frozenset(position for position, node in changes if any(node is output for output in outputs[:first])),

@@ -219,8 +219,8 @@ def test_a_lambda_is_told_how_it_declares_an_option():
 
 
 def test_python_values_in_containers_are_no_arguments():
-    assert error(NxTypeError, add, {"w": [1.0, "s"]}) == (
-        "add() takes tensors or numbers as positional arguments, got a str for \"a['w'][1]\".\n"
+    assert error(NxTypeError, add, {"w": [1.0, {2}]}) == (
+        "add() takes tensors or numbers as positional arguments, got a set for \"a['w'][1]\".\n"
         "  A container holds tensors and numbers; Python values go in as options, declared after `*`."
     )
 

@@ -111,9 +111,12 @@ def test_containers_go_in_and_out():
     assert text(NxTypeError, again.send, {"a": nx.tensor([1]), "b": (10,)})[0] == (
         "the stream step(batch, state) takes batch['a']: s64[2], got s64[1]."
     )
-    assert text(NxTypeError, again.send, {"a": "text", "b": (10,)}) == [
-        "the stream step(batch, state) takes tensors, got 'text' for batch['a']"
-    ]
+    assert text(NxTypeError, again.send, {"a": "text", "b": (10,)})[0] == (
+        "the stream step(batch, state) takes batch built as {'a': ·, 'b': (·,)}, got {'a': 'text', 'b': (·,)}."
+    )
+    assert text(NxTypeError, again.send, {"a": {1}, "b": (10,)})[0].startswith(
+        "the stream step(batch, state) takes tensors, got "
+    )
     again.send({"a": nx.tensor([1, 2]), "b": (10,)})
     assert again.done(LONG)["last"].to_list() == [1, 2]
 

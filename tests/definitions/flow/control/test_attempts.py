@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import CompilationError, NxError
+from nxkernel.errors import CompilationError, NxError, UnrolledWarning
 from programs_with_try import PROGRAMS
 
 INPUTS = [[1.0, 4.0], [2.0, -4.123456], [-4.0, 1.0], [-3.0, -1.0], [3.0, np.nan]]
@@ -164,7 +164,8 @@ def test_what_a_loop_computes_that_is_given_up_is_not_kept():
 
     rows = np.arange(18.0).reshape(6, 3)
     np.testing.assert_allclose(nx.jit(f)(rows), f(rows))
-    with pytest.raises(CompilationError, match=r"^f calls functions inside of others, deeper than Python's limit"):
+    too_deep = pytest.raises(CompilationError, match=r"^f calls functions inside of others, deeper than Python's limit")
+    with pytest.warns(UnrolledWarning, match="whether this `try` goes on in a handler is decided in a loop"), too_deep:
         nx.jit(f)(np.ones((90, 3)))
 
 
