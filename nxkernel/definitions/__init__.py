@@ -2,7 +2,8 @@
 
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
-from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp
+from nxkernel.definitions.autodiff.jvp_vjp import jvp, linearize, vjp
+from nxkernel.definitions.autodiff.matrices import hessian, jacfwd, jacobian, jacrev
 from nxkernel.definitions.autodiff.vmap import vmap
 from nxkernel.definitions.calls.compiled import compile
 from nxkernel.definitions.calls.decorators import (
@@ -61,12 +62,15 @@ __all__ = [
     "hessian",
     "hook",
     "host_call",
+    "jacfwd",
     "jacobian",
+    "jacrev",
     "jit",
     "jit_apply",
     "jvp",
     "keyword",
     "leaves",
+    "linearize",
     "map_leaves",
     "no_compile",
     "print_expr",
@@ -81,5 +85,8 @@ __all__ = [
     "while_",
 ]
 
-_EXPLAINED = ("checkpoint", "custom_grad", "defn", "hessian", "hook", "host_call", "jacobian", "jit", "jvp", "vjp")
+_EXPLAINED = (
+    "checkpoint", "custom_grad", "defn", "hessian", "hook", "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
+    "linearize", "vjp",
+)  # fmt: skip
 call_errors.explain(globals(), _EXPLAINED, "nx")

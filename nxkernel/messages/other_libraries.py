@@ -102,7 +102,7 @@ FUNCTIONS: dict[str, Entry] = {
     "softmax": "nx.nn.softmax(t)", "log_softmax": "nx.nn.log_softmax(t)",
     "one_hot": "nx.equal(nx.new_axis(indices, -1), nx.iota((10,)))",
     "geomspace": "nx.exp(nx.linspace(0.0, 1.0, n=5))", "logspace": "nx.pow(10.0, nx.linspace(0.0, 2.0, n=3))",
-    "jacrev": "nx.jacobian(nx.sin)(v)", "jacfwd": "nx.jacobian(nx.sin)(v)", "stop_gradient": "nx.stop_grad(t)",
+    "stop_gradient": "nx.stop_grad(t)",
     "backward": _BACKWARD, "no_grad": ("nx.stop_grad(t)", _BACKWARD[1]), "block_until_ready": _READY,
     "hvp": "nx.jvp(nx.grad(lambda x: nx.sum(x**3)), (v,), (w,))[1]", "pmap": "nx.vmap(nx.sin)(t)",
     "device_put": ('nx.backend_copy(t, "cpu")', 'To a GPU: nx.backend_transfer(t, "cuda:0").'),

@@ -99,7 +99,7 @@ def custom_grad(expr: Any, inputs: Sequence[Any], function: Callable[[Any], Sequ
         seen = [_as(leaf, g) for leaf, g in zip(leaves, cotangents, strict=True)]
         return _gains(function(containers.rebuild(structure, iter(seen))), input_values, wanted)
 
-    outputs = _with_gradient(results, input_values, backward)
+    outputs = _with_gradient(results, input_values, backward, declared=True)
     return containers.rebuild(structure, iter([_as(leaf, value) for leaf, value in zip(leaves, outputs, strict=True)]))
 
 
@@ -182,7 +182,7 @@ def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:
         done = _token(gains) if len(gains) > 1 else None
         return [_behind(gain, done) for gain in gains]
 
-    return _with_gradient(results, values, backward)
+    return _with_gradient(results, values, backward, declared=False)
 
 
 def _token(nodes: Sequence[Expr]) -> Expr | None:
@@ -206,7 +206,7 @@ def _behind(node: Expr, token: Expr | None) -> Expr:
 
 
 def _with_gradient(
-    results: Sequence[Operand], inputs_: Sequence[Operand], backward: Callable[..., list[Expr]]
+    results: Sequence[Operand], inputs_: Sequence[Operand], backward: Callable[..., list[Expr]], declared: bool
 ) -> list[Operand]:
     """The results as a ``custom_grad`` node: `backward` takes their cotangents to those of the inputs."""
     inside = [entry_spec(value.spec) for value in results], [entry_spec(value.spec) for value in inputs_]
@@ -218,7 +218,8 @@ def _with_gradient(
     every = [operand(value) for value in (*results, *inputs_, *outside)]
 
     def with_gradient(*nodes: Expr) -> list[Expr]:
-        return list(apply(p.custom_grad, *nodes, results=count, inputs=inputs, backward=graph))
+        params = {"results": count, "inputs": inputs, "backward": graph, "declared": declared}
+        return list(apply(p.custom_grad, *nodes, **params))
 
     if not any(value.vectorized_axes for value in every):
         return with_gradient(*every)
