@@ -1,7 +1,9 @@
 """Numerical definitions: the public functions, and everything that a call of a definition does."""
 
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
+from nxkernel.definitions.autodiff.custom_tangents import custom_jvp
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
+from nxkernel.definitions.autodiff.implicit import custom_linear_solve, custom_root
 from nxkernel.definitions.autodiff.jvp_vjp import jvp, linearize, vjp
 from nxkernel.definitions.autodiff.matrices import hessian, jacfwd, jacobian, jacrev
 from nxkernel.definitions.autodiff.vmap import vmap
@@ -49,6 +51,9 @@ __all__ = [
     "compile",
     "cond",
     "custom_grad",
+    "custom_jvp",
+    "custom_linear_solve",
+    "custom_root",
     "debug_expr",
     "debug_expr_apply",
     "debug_nans",
@@ -86,7 +91,7 @@ __all__ = [
 ]
 
 _EXPLAINED = (
-    "checkpoint", "custom_grad", "defn", "hessian", "hook", "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp",
-    "linearize", "vjp",
+    "checkpoint", "custom_grad", "custom_jvp", "custom_linear_solve", "custom_root", "defn", "hessian", "hook",
+    "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "vjp",
 )  # fmt: skip
 call_errors.explain(globals(), _EXPLAINED, "nx")

@@ -113,7 +113,7 @@ FUNCTIONS: dict[str, Entry] = {
     "device_get": "np.asarray(t)", "PRNGKey": ("nx.random.key(42)", _KEYS), "key": ("nx.random.key(42)", _KEYS),
     "Module": "nx.nn.dense(16)", "Linear": "nx.nn.dense(16)", "linear": "nx.nn.dense(16)",
     "custom_vjp": "nx.custom_grad(nx.sin(t), [t], lambda g: [g * nx.cos(t)])",
-    "custom_jvp": "nx.custom_grad(nx.sin(t), [t], lambda g: [g * nx.cos(t)])", "remat": "nx.checkpoint(nx.sin)(t)",
+    "remat": "nx.checkpoint(nx.sin)(t)",
     "io_callback": ('nx.hook(t, "name", print)', _HOOK), "pure_callback": ('nx.hook(t, "name", print)', _HOOK),
     "debug": ('nx.hook(t, "name", print)', _HOOK), "host_callback": ('nx.hook(t, "name", print)', _HOOK),
     "ediff1d": "nx.diff(v)",

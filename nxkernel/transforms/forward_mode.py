@@ -6,11 +6,11 @@ What each primitive does to tangents is said in :mod:`nxkernel.transforms.tangen
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.graph.expr import Expr
+from nxkernel.graph.expr import Expr, Graph
 from nxkernel.graph.traverse import replayed
 from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.transforms import tangents as _rules  # noqa: F401 - the rules
@@ -18,7 +18,7 @@ from nxkernel.transforms.adjoints import integer_paths
 from nxkernel.transforms.adjoints.rule_table import zeros
 from nxkernel.transforms.tangents.forward_pass import pushforward
 
-__all__ = ["tangents"]
+__all__ = ["pushed", "tangents"]
 
 
 def tangents(
@@ -58,3 +58,25 @@ def tangents(
             for one, node in zip(changes, outputs, strict=True)
         ]
         return integer_paths.flattened(named, inputs), replayed(more, replaced)
+
+
+def pushed(graph: Graph, values: Sequence[Expr], directions: Mapping[int, Expr]) -> list[Expr]:
+    """The changes of a graph's outputs, recorded in the active trace.
+
+    Parameters
+    ----------
+    graph : Graph
+    values : sequence of Expr
+        Of its parameters.
+    directions : mapping
+        By position of those parameters that change, along what.
+
+    Returns
+    -------
+    list of Expr
+        One for each output, without names.
+    """
+    with types.deriving(), types.promotion("nx"):
+        changing = {graph.parameters[position]: direction for position, direction in directions.items()}
+        found, _, _ = pushforward(graph.outputs, changing, dict(zip(graph.parameters, values, strict=True)))
+        return [zeros(node.spec) if one is None else one for one, node in zip(found, graph.outputs, strict=True)]

@@ -19,7 +19,7 @@ from nxkernel.messages.grammar import counted
 from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, lasting, operand, spread
-from nxkernel.primitives import Spec
+from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import describe, size, unnamed
 from nxkernel.transforms.adjoints.backward_pass import pullback
 from nxkernel.transforms.adjoints.rule_table import plain, tangent_spec
@@ -212,21 +212,25 @@ def _with_gradient(
     inside = [entry_spec(value.spec) for value in results], [entry_spec(value.spec) for value in inputs_]
     specs = [("g", tangent_spec(spec)) for spec in inside[0]]
     graph, outside, _ = subgraphs.traced("gradient", backward, specs, differentiated_variables.no_value("the gradient"))
-    count, inputs, names = len(results), len(inputs_), ["value"] * (len(results) + len(inputs_) + len(outside))
+    count, inputs = len(results), len(inputs_)
     if not count:
         return []
-    every = [operand(value) for value in (*results, *inputs_, *outside)]
+    params = {"results": count, "inputs": inputs, "backward": graph, "declared": declared}
+    return with_derivatives(p.custom_grad, [*results, *inputs_, *outside], params)
 
-    def with_gradient(*nodes: Expr) -> list[Expr]:
-        params = {"results": count, "inputs": inputs, "backward": graph, "declared": declared}
-        return list(apply(p.custom_grad, *nodes, **params))
+
+def with_derivatives(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> list[Operand]:
+    """The results of a primitive with derivatives of its own, entry by entry along vectorized axes."""
+    every = [operand(value) for value in values]
+
+    def recorded(*nodes: Expr) -> list[Expr]:
+        return list(apply(primitive, *nodes, **params))
 
     if not any(value.vectorized_axes for value in every):
-        return with_gradient(*every)
-    pairs = [(label, entry_spec(value.spec)) for label, value in zip(names, every, strict=True)]
-    wide, more, _ = subgraphs.traced(
-        "custom_grad", with_gradient, pairs, differentiated_variables.no_value("custom_grad")
-    )
+        return recorded(*every)
+    pairs = [("value", entry_spec(value.spec)) for value in every]
+    refuse = differentiated_variables.no_value(primitive.name)
+    wide, more, _ = subgraphs.traced(primitive.name, recorded, pairs, refuse)
     return subgraphs.placed(wide, [*every, *more])
 
 

@@ -11,6 +11,7 @@ from nxkernel.definitions.keys import callables, containers
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.messages.grammar import counted
+from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.shapes import describe
 from nxkernel.transforms.forward_mode import tangents as tangents_of
 
@@ -197,7 +198,8 @@ def jvp(
         return differentiated_variables.of(function, both, promotion)(tuple(primals), tuple(tangents))
     call = Call(function, primals, name, has_aux)
     structure = ("tuple", None, tuple(call.structures))
-    leaves = alike(tuple(tangents), structure, call.inputs, f"{name}: the tangent", "the argument")
+    specs = [operand(leaf).spec for leaf in call.inputs]
+    leaves = alike(tuple(tangents), structure, specs, f"{name}: the tangent", "the argument")
     along, results = tangents_of(call.nodes, call.variables, leaves, call.results)
     value, aux = call.given(results)
     change = call.of_value(along)

@@ -15,6 +15,7 @@ from nxkernel.graph.traverse import post_order, replayed
 from nxkernel.operand import VectorizedSpec
 from nxkernel.ops.machinery import axis_alignment
 from nxkernel.ops.machinery.dispatch import convert, operand
+from nxkernel.primitives import Spec
 from nxkernel.shapes import describe
 from nxkernel.transforms.adjoints.rule_table import plain, tangent_spec, tangent_type
 from nxkernel.transforms.forward_mode import tangents
@@ -125,10 +126,12 @@ class LinearMap:
         """A cotangent pulled back, or the tangents of all arguments pushed forward."""
         call = self.call
         if self.reverse:
-            leaves = alike(given, call.structure, call.outputs, f"{name}: the cotangent", "the value")
+            specs = [operand(leaf).spec for leaf in call.outputs]
+            leaves = alike(given, call.structure, specs, f"{name}: the cotangent", "the value")
             return call.of_arguments(self.at(leaves, kept))
         structure = ("tuple", None, tuple(call.structures))
-        leaves = alike(tuple(given), structure, call.inputs, f"{name}: the tangent", "the argument")
+        specs = [operand(leaf).spec for leaf in call.inputs]
+        leaves = alike(tuple(given), structure, specs, f"{name}: the tangent", "the argument")
         return call.of_value(self.at(leaves, kept))
 
 
@@ -164,7 +167,7 @@ def _known_before(gains: Sequence[Expr], unit: Sequence[Expr], inputs: Sequence[
     return list(kept)
 
 
-def alike(value: Any, structure: Any, outputs: Sequence[Any], what: str, like: str) -> list[Expr]:
+def alike(value: Any, structure: Any, specs: Sequence[Spec | VectorizedSpec], what: str, like: str) -> list[Expr]:
     """The leaves of a cotangent or tangent, checked against the value, in its types and with its vectorized axes."""
     leaves: list[tuple[str, Any]] = []
     own = containers.flatten(value, what.rpartition("the ")[2], leaves, differentiated_variables.no_value(what))
@@ -174,8 +177,8 @@ def alike(value: Any, structure: Any, outputs: Sequence[Any], what: str, like: s
             f"{what} is built like {like}, {containers.describe(structure)}, got {containers.describe(own)}."
         )
     nodes = []
-    for (path, leaf), output in zip(leaves, outputs, strict=True):
-        operand_, spec = operand(leaf), operand(output).spec
+    for (path, leaf), spec in zip(leaves, specs, strict=True):
+        operand_ = operand(leaf)
         if operand_.shape != spec.shape:
             raise NxValueError(f"{what} has the shape of {like}, {spec}, got {operand_.spec} in {path}")
         if type(spec) is VectorizedSpec:

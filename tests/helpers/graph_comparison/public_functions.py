@@ -9,7 +9,8 @@ import nxkernel as nx
 #: What deals with files, settings, definitions and other functions.
 _OTHERS = frozenset([
     "assert_compiles", "backend_copy", "backend_deallocate", "backend_memory", "backend_names", "backend_transfer",
-    "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "debug_expr", "debug_expr_apply",
+    "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "custom_jvp",
+    "custom_linear_solve", "custom_root", "debug_expr", "debug_expr_apply",
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
     "grad", "hessian", "hook", "jacfwd", "jacobian", "jacrev", "jit", "jit_apply", "jvp", "keyword", "leaves",
     "linearize", "load",
