@@ -61,6 +61,25 @@ def pushforward(
     )
 
 
+def _needed(outputs: Sequence[Expr], order: Sequence[Expr]) -> set[Expr]:
+    """The nodes of which outputs have their tangents; `order` has operands first."""
+    needed = set(outputs)
+    for node in reversed(order):
+        if node in needed:
+            needed.update(_changing(node))
+    return {node for node in needed if node.primitive not in CONSTANT}
+
+
+def _changing(node: Expr) -> Sequence[Expr]:
+    """The operands whose tangents that of a node is computed from."""
+    if node.primitive in CONSTANT:
+        return ()
+    if node.primitive not in p.WITH_DERIVATIVES:
+        return node.operands
+    count = node.params["results"]
+    return node.operands[count:] if node.params.get("declared", True) else node.operands[:count]
+
+
 class _ForwardPass:
     def __init__(
         self, tangents: Mapping[Expr, Expr], values: Mapping[Expr, Expr], ranges: Mapping[Expr, Interval]
@@ -73,6 +92,7 @@ class _ForwardPass:
     def forward(self, outputs: Sequence[Expr]) -> None:
         """Go through the nodes in order and apply their tangent rules."""
         order, asked = post_order(outputs, self.values), defaultdict(set)
+        needed = _needed(outputs, order)
         for node in order:
             if node.primitive is p.elem:
                 asked[node.operands[0]].add(node.params["index"])
@@ -85,7 +105,7 @@ class _ForwardPass:
             operands = tuple([self.values[operand] for operand in node.operands])
             moved = any(one is not other for one, other in zip(operands, node.operands, strict=True))
             tangents = [self.tangents.get(operand) for operand in node.operands]
-            changes = node.primitive not in CONSTANT and any(tangent is not None for tangent in tangents)
+            changes = node in needed and any(tangent is not None for tangent in tangents)
             if not changes and not moved:
                 self.values[node] = node
                 continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from nxkernel import primitives as p
+from nxkernel.errors import NxTypeError
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import replayed
 from nxkernel.ops.machinery.dispatch import apply
@@ -16,7 +17,16 @@ from nxkernel.transforms.tangents.transposition import transposed
 @rule(p.custom_grad)
 def _custom_grad(at: TangentSite) -> Sequence[Expr | None]:
     """Of a gradient that is the results' own, their tangents: nothing is computed again."""
-    return transposed(at) if at.params["declared"] else at.tangents[: at.params["results"]]
+    if not at.params["declared"]:
+        return at.tangents[: at.params["results"]]
+    try:
+        return transposed(at)
+    except NxTypeError as error:
+        what = str(error).partition("\n")[0]
+        raise at.adjoint((), (), {}).refusal(
+            f"Forward mode takes the gradient that custom_grad gives for a linear function, and transposes it: {what}",
+            "nx.custom_jvp says how the value changes, which serves both directions.",
+        ) from error
 
 
 @rule(p.custom_jvp)
