@@ -187,6 +187,26 @@ def test_functions_of_complex_numbers(ours, theirs):
     np.testing.assert_allclose(nx.jvp(ours, (Z,), (along,))[1], (near[0] - near[1]) / 2e-6, rtol=tolerance, atol=1e-8)
 
 
+@pytest.mark.parametrize("special", [0.0, 1e-200, -0.0])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_products_with_factors_that_cannot_be_divided_by(special, reverse):
+    x = V.copy()
+    x[2] = special
+
+    def run(x):
+        return np.cumprod(x[::-1])[::-1] if reverse else np.cumprod(x)
+
+    def ours(x):
+        return nx.cumulative_product(x, reverse=reverse)
+
+    expected = np.imag(run(x + 1e-30j * W)) / 1e-30
+    np.testing.assert_allclose(nx.jvp(ours, (x,), (W,))[1], expected, rtol=1e-12, atol=1e-14)
+    rows = nx.vmap(lambda x: nx.jvp(ours, (x,), (W,))[1])(np.stack([x, V]))
+    np.testing.assert_allclose(rows[0], expected, rtol=1e-12, atol=1e-14)
+    slopes = nx.vmap(nx.grad(lambda x: nx.sum(nx.jvp(ours, (x,), (W,))[1])))(np.stack([x, V]))
+    assert np.isfinite(slopes).all()
+
+
 def test_what_stays_has_no_tangent():
     value, tangent = nx.jvp(lambda x: (nx.stop_grad(x), x * 0 + 1, V), (V,), (W,))
     assert [np.asarray(one).tolist() for one in tangent] == [[0.0] * 5] * 3
