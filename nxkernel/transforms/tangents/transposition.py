@@ -18,7 +18,8 @@ from nxkernel.transforms.tangents.rule_table import TangentSite
 
 def placeholder(spec: Spec) -> Expr:
     """A node of zeros that is to be replaced by another one."""
-    return apply(p.reshape, filled(0, spec.type, spec.shape), shape=spec.shape, names=spec.names)
+    # Of another shape: rules that go by what a cotangent is made of see through a reshape that changes nothing.
+    return apply(p.reshape, filled(0, spec.type, (1, *spec.shape)), shape=spec.shape, names=spec.names)
 
 
 def transposed(at: TangentSite) -> list[Expr | None]:

@@ -97,6 +97,15 @@ def test_a_pullback_of_a_definition_with_a_choice():
         same(pull(2 * V)[0], 4 * V * (slope(x) if x.sum() > 1 else np.exp(x)))
 
 
+def test_a_pullback_of_windows_themselves():
+    def windows(x):
+        return np.lib.stride_tricks.sliding_window_view(x, 2)
+
+    same(nx.vjp(nx.defn(windows), X)[1](np.array([[1.0, 10.0], [100.0, 1000.0]]))[0], [1.0, 110.0, 1000.0])
+    same(nx.jacrev(nx.defn(windows))(X), np.eye(3)[[[0, 1], [1, 2]]])
+    same(nx.jvp(nx.defn(windows), (X,), (V,))[1], windows(V))
+
+
 def test_a_pullback_in_a_definition():
     def both(x):
         value, pull = nx.vjp(lambda t: nx.sin(t) * 2, x)

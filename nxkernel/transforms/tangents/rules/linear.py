@@ -8,6 +8,7 @@ from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints.rule_table import shaped
 from nxkernel.transforms.tangents.rule_table import TangentSite, rule
+from nxkernel.transforms.tangents.transposition import transposed
 
 
 @rule(
@@ -22,13 +23,18 @@ def _of_first(at: TangentSite) -> Expr | None:
     return apply(at.node.primitive, tangent, *others, **at.params)
 
 
-@rule(p.put_slice, p.put_strided, p.scatter, p.pad)
+@rule(p.put_slice, p.put_strided, p.pad)
 def _of_first_two(at: TangentSite) -> Expr | None:
     """Linear in an array and in what is put into it, at places."""
     if at.tangents[0] is None and at.tangents[1] is None:
         return None
     others = [at.bare(position) for position in range(2, len(at.tangents))]
     return apply(at.node.primitive, at.some(0), at.some(1), *others, **at.params)
+
+
+@rule(p.scatter)
+def _scatter(at: TangentSite) -> Expr | None:
+    return _of_first_two(at) if at.params["combine"] in ("put", "add") else transposed(at)[0]
 
 
 @rule(p.concatenate)
