@@ -2,8 +2,11 @@
 
 from nxkernel.container_classes.declarations import container
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
+from nxkernel.definitions.autodiff.custom_tangents import custom_jvp
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
-from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp
+from nxkernel.definitions.autodiff.implicit import custom_linear_solve, custom_root
+from nxkernel.definitions.autodiff.jvp_vjp import jvp, linearize, vjp
+from nxkernel.definitions.autodiff.matrices import hessian, jacfwd, jacobian, jacrev
 from nxkernel.definitions.autodiff.vmap import vmap
 from nxkernel.definitions.calls.compiled import compile
 from nxkernel.definitions.calls.decorators import (
@@ -50,6 +53,9 @@ __all__ = [
     "cond",
     "container",
     "custom_grad",
+    "custom_jvp",
+    "custom_linear_solve",
+    "custom_root",
     "debug_expr",
     "debug_expr_apply",
     "debug_nans",
@@ -63,12 +69,15 @@ __all__ = [
     "hessian",
     "hook",
     "host_call",
+    "jacfwd",
     "jacobian",
+    "jacrev",
     "jit",
     "jit_apply",
     "jvp",
     "keyword",
     "leaves",
+    "linearize",
     "map_leaves",
     "no_compile",
     "print_expr",
@@ -83,5 +92,8 @@ __all__ = [
     "while_",
 ]
 
-_EXPLAINED = ("checkpoint", "custom_grad", "defn", "hessian", "hook", "host_call", "jacobian", "jit", "jvp", "vjp")
+_EXPLAINED = (
+    "checkpoint", "custom_grad", "custom_jvp", "custom_linear_solve", "custom_root", "defn", "hessian", "hook",
+    "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "vjp",
+)  # fmt: skip
 call_errors.explain(globals(), _EXPLAINED, "nx")

@@ -256,6 +256,10 @@ def checked(function: Any, name: str) -> Any:
 HOW = {
     "vmap": "Write nx.vmap(lambda entry: …)(entries).",
     "vjp": "Write value, pull = nx.vjp(lambda x: …, x).",
+    "custom_jvp": "Write @nx.custom_jvp above the function, and @f.defjvp above its rule.",
+    "linearize": "Write value, push = nx.linearize(lambda x: …, x).",
+    "jacfwd": "Write nx.jacfwd(lambda x: …)(x).",
+    "jacrev": "Write nx.jacrev(lambda x: …)(x).",
     "jvp": "Write nx.jvp(lambda x: …, (x,), (v,)).",
     "jacobian": "Write nx.jacobian(lambda x: …)(x).",
     "hessian": "Write nx.hessian(lambda x: …)(x).",
