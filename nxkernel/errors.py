@@ -143,6 +143,14 @@ class CacheWarning(UserWarning):
     """The disk cache cannot be used; results are the same, but later processes compile again."""
 
 
+class StreamWaitingWarning(UserWarning):
+    """An input of a stream waits for room, which somebody makes who receives outputs."""
+
+
+class OmittedOutputWarning(UserWarning):
+    """A loop printed or handed to hooks more than is kept until its program has ended."""
+
+
 class ManyArgumentsWarning(UserWarning):
     """A list of many Python numbers was passed, each an argument of its own, which makes compiling slow."""
 

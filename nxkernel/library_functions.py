@@ -250,6 +250,9 @@ class HostFunction:
         Its gradient rule.
     elementwise : bool
         Whether it takes arrays of any shape, and works on each element.
+    masked : bool
+        Whether its first argument says for which entries it is called, those that are there in a branch or loop, and
+        the second is a number that orders the calls and that it gives the next one of.
     batch : tuple of int
         Axes in front of those that the function takes; it is called for each index.
     quiet : bool
@@ -267,6 +270,7 @@ class HostFunction:
     single: bool
     adjoint: Callable[[Any], Any] | None = None
     elementwise: bool = False
+    masked: bool = False
     batch: tuple[int, ...] = ()
     quiet: bool = True
     declared_by: str = (
@@ -335,6 +339,8 @@ class HostFunction:
 
     def _checked(self, one: Any, spec: Spec) -> np.ndarray:
         """A result as it was declared; Python's numbers are of any type of their kind."""
+        if type(one) is np.ndarray and one.dtype is spec.type.dtype and one.shape == spec.shape:
+            return one
         array, dtype = np.asarray(one), spec.type.dtype
         weak = type(one) in (int, float, complex) and np.result_type(dtype, one) == dtype
         if array.shape != spec.shape or not (weak or np.can_cast(array.dtype, dtype)):

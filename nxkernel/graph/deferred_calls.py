@@ -19,6 +19,8 @@ from nxkernel.types import u8
 
 #: Under which key the outermost trace remembers the calls.
 _CALLS = "deferred calls"
+#: Under which key it remembers those around what goes into a list of its own; None where nothing does.
+_AROUND = "deferred calls around"
 #: Under which key it remembers at which conditions errors are raised after the run.
 _RAISED = "conditions of errors"
 
@@ -116,10 +118,18 @@ def apart(run: Trace) -> Iterator[list[Any]]:
     """A context in which what is asked for goes into a list of its own."""
     memory, own = run.outermost.memory, []
     before, memory[_CALLS] = entries(run), own
+    around = memory.get(_AROUND)
+    memory[_AROUND] = before if around is None else around
     try:
         yield own
     finally:
-        memory[_CALLS] = before
+        memory[_CALLS], memory[_AROUND] = before, around
+
+
+def entries_of_program(run: Trace) -> list[Any]:
+    """As :func:`entries`, those around all that goes into lists of its own."""
+    around = run.outermost.memory.get(_AROUND)
+    return entries(run) if around is None else around
 
 
 def contents(run: Trace, recorded: RecordedCall) -> list[Expr]:

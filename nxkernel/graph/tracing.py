@@ -267,13 +267,27 @@ class BodyTrace(Trace):
         For inputs of an iteration of a loop, what they are in the first one.
     relied_on : set
         Those of which that decided about a type.
+    is_closed : bool
+        Whether what it writes to cells from outside is handed on to nobody.
     """
 
-    __slots__ = ("_own", "_placeholders", "beginnings", "captured", "entered", "inputs", "relied_on", "side", "written")
+    __slots__ = (
+        "_own",
+        "_placeholders",
+        "beginnings",
+        "captured",
+        "entered",
+        "inputs",
+        "is_closed",
+        "relied_on",
+        "side",
+        "written",
+    )
 
     def __init__(self, side: bool = False) -> None:
         super().__init__(self._lift)
         self.side = side
+        self.is_closed = False
         self.inputs: list[Expr] = []
         self.captured: list[Any] = []
         self.entered: dict[MutableCell, Expr] = {}
@@ -382,6 +396,7 @@ def trace_body(
         The tensors or nodes from outside.
     """
     with BodyTrace() as trace:
+        trace.is_closed = True
         parameters = [trace.input(label, spec) for label, spec in inputs]
         outputs = [trace.node(leaf) for leaf in leaves(function(*parameters))]
     return Graph(name, [*parameters, *trace.lifted], outputs, list), trace.captured
@@ -427,6 +442,11 @@ def outermost(node: Expr) -> Expr:
 def suspended() -> AbstractContextManager[None]:
     """Context manager: execute primitives at once, whatever trace is active."""
     return ScopedSetting(_state, "trace", None)
+
+
+def recording_in(trace: Trace) -> AbstractContextManager[None]:
+    """Context manager: record into a trace that encloses the active one, what comes before that there."""
+    return ScopedSetting(_state, "trace", trace)
 
 
 def tentative(holds: bool) -> AbstractContextManager[None]:

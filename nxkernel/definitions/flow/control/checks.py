@@ -40,8 +40,8 @@ _ORIGIN = "__nx_origin__"
 _OF_TRACING = (UndispatchedError, LearntError, MustUnrollError)
 #: Under which key the outermost trace remembers in which one the cells of checks begin.
 _OWNER = "owner of the checks"
-#: What the cells of checks are called.
-_CELL = "a check"
+#: What the cells of checks are called, and those of the tokens of what is said.
+_CELL, SAID = "a check", "what is said"
 #: Under which key the outermost trace remembers the blocks of `try` that are being traced.
 _ATTEMPTS = "attempts"
 #: Under which key the outermost trace remembers the cell that tells whether a check has failed.
@@ -285,7 +285,8 @@ def _numbers(values: np.ndarray) -> Any:
 class InnerChecks:
     """A context for tracing a function on its own, whose checks become those of the program around it.
 
-    Where it runs for many entries, the first of these that fails counts.
+    Where it runs for many entries, the first of these that fails counts. What it says is said by the program around it,
+    too.
 
     Attributes
     ----------
@@ -296,9 +297,12 @@ class InnerChecks:
     def __init__(self) -> None:
         self.leaves: list[Any] = []
         self._checks: list[tuple[FailedCheck, int]] = []
+        #: What orders what is said around the function.
+        self._tokens: list[MutableCell] = []
 
     def __enter__(self) -> InnerChecks:
         self._run = tracing.current()
+        self._run.is_closed = False
         memory = self._run.outermost.memory
         self._before = {name: memory.pop(name, None) for name in (_OWNER, _FAILED, _ATTEMPTS)}
         memory[_OWNER] = self._run
@@ -312,11 +316,15 @@ class InnerChecks:
             memory.pop(name, None)
             memory.update({} if before is None else {name: before})
         self._apart.__exit__(None, None, None)
+        self._run.is_closed = True
+        self._tokens = [cell for cell in run.written if cell.name == SAID]
+        run.written.difference_update(self._tokens)
         for call in self._calls if kind is None else ():
             nodes = deferred_calls.contents(run, call)
             if nodes[0].primitive is not p.constant:
                 self._checks.append((call.function, len(nodes)))
                 self.leaves += nodes
+        self.leaves += [run.node(run.read(cell)) for cell in self._tokens]
 
     def keep(self, leaves: Sequence[Any], many: bool = True) -> None:
         """Have them raised: `leaves` are the function's own, with an axis of entries before the others if it has many.
@@ -327,6 +335,7 @@ class InnerChecks:
         many : bool, optional
         """
         supply = iter(leaves)
+        # The tokens follow.
         found = [(check, [next(supply) for _ in range(count)]) for check, count in self._checks]
         if found and many:
             failed = functools.reduce(functools.partial(apply, p.logical_or), [flag for _, (flag, *_) in found])
@@ -334,6 +343,9 @@ class InnerChecks:
             found = [(check, [gathering.take(value, first, axis=0) for value in values]) for check, values in found]
         for check, (flag, *nodes) in found:
             choose(flag, lambda check=check, nodes=nodes: _keep(check, nodes) or [], list)
+        for cell, token in zip(self._tokens, supply, strict=True):
+            run = tracing.current()
+            run.write(cell, run.node(reduction.reduce_max(token) if token.shape else token))
 
 
 def is_of_checks(cell: MutableCell) -> bool:

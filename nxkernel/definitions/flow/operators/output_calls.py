@@ -36,7 +36,7 @@ from nxkernel.definitions.outputs.printed_values import (
     Several,
     TextTemplate,
 )
-from nxkernel.errors import NxError, TracedValueError, message
+from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.graph.tracing import BodyTrace
@@ -291,29 +291,16 @@ def _hooks() -> python.ModuleType:
     return hooks
 
 
-def _check_reached(what: str) -> None:
-    if not _hooks().is_open():
-        verb = "print" if what.startswith("print()") else "say"
-        raise TracedValueError(
-            message(
-                f"{what} is not possible in a loop of a function that is run for many entries, as by nx.vmap.",
-                f"Return the values from the function, and {verb} them there; those of a loop in an array: a[i] = v.",
-            )
-        )
-
-
 def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
     """Record a call to be made after the program has run."""
-    repeated = not _hooks().is_open() and repeated_calls.are_possible()
-    if not repeated:
-        _check_reached(what)
+    if not _hooks().are_possible():
+        raise repeated_calls.refusal(f"{what} is not possible", f"{'print' if what[:5] == 'print' else 'say'} them")
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
     call = DeferredCall(function, parts, more)
     settings = output_settings.current()
-    ask = repeated_calls.record if repeated else _hooks().defer_call
-    ask(call if settings is None else functools.partial(settings, call), tuple(leaves))
+    _hooks().defer_call(call if settings is None else functools.partial(settings, call), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:
