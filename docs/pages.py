@@ -42,7 +42,7 @@ _DEFINING = {
     "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
     "autodiff.jvp_vjp": "Matrices of derivatives", "autodiff.custom_gradients": "Gradients of one's own",
     "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks",
-    "tracing.python_calls": "Calls of Python", "streams.stream": "Streams",
+    "tracing.python_calls": "Calls of Python", "tracing.run_time_checks": "Checks", "streams.stream": "Streams",
     "observe.events": "What happened", "observe.compilation_guards": "No surprises",
     "outputs.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
 }  # fmt: skip

@@ -127,6 +127,10 @@ class DeviceFaultError(NxError, RuntimeError):
     lost: bool = False
 
 
+class CheckError(NxError, AssertionError):
+    """What :func:`nxkernel.check` raises."""
+
+
 class NanError(NxError, ArithmeticError):
     """A result is NaN, while :func:`nxkernel.debug_nans` is on."""
 

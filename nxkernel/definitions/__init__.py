@@ -32,6 +32,7 @@ from nxkernel.definitions.outputs.nan_checks import debug_nans
 from nxkernel.definitions.streams.stream import Stream, stream
 from nxkernel.definitions.tracing.hooks import hook, print_value
 from nxkernel.definitions.tracing.python_calls import host_call
+from nxkernel.definitions.tracing.run_time_checks import check
 from nxkernel.messages import call_errors
 
 __all__ = [
@@ -44,6 +45,7 @@ __all__ = [
     "backend_memory",
     "backend_names",
     "backend_transfer",
+    "check",
     "checkpoint",
     "compile",
     "cond",

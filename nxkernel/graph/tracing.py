@@ -267,6 +267,8 @@ class BodyTrace(Trace):
         For inputs of an iteration of a loop, what they are in the first one.
     relied_on : set
         Those of which that decided about a type.
+    is_turn : bool
+        Whether it is of the body of a loop.
     is_closed : bool
         Whether what it writes to cells from outside is handed on to nobody.
     """
@@ -279,14 +281,15 @@ class BodyTrace(Trace):
         "entered",
         "inputs",
         "is_closed",
+        "is_turn",
         "relied_on",
         "side",
         "written",
     )
 
-    def __init__(self, side: bool = False) -> None:
+    def __init__(self, side: bool = False, is_turn: bool = False) -> None:
         super().__init__(self._lift)
-        self.side = side
+        self.side, self.is_turn = side, is_turn
         self.is_closed = False
         self.inputs: list[Expr] = []
         self.captured: list[Any] = []

@@ -153,7 +153,7 @@ def joined(gap: str, parts: Iterable[Any]) -> Any:
     return _traced_text(mark.join(f"{{{number}}}" for number in range(len(parts))), parts)
 
 
-def _filled(form: str, *args: Any, **options: Any) -> Any:
+def filled(form: str, *args: Any, **options: Any) -> Any:
     """``form.format(...)``."""
     if not any(map(has_values, [*args, *options.values()])):
         return form.format(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
@@ -225,7 +225,7 @@ def _now(value: Any) -> Any:
         return f"{value.template.form} {', '.join(map(builtins.str, shown))}"
 
 
-def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
+def error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
     """Make an exception whose text shows traced values by their reprs; how it is made of their values goes with it."""
     if not any(map(has_values, (*args, *options.values()))):
         error = kind(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
@@ -255,7 +255,7 @@ def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
 
 
 def _failed(what: Any) -> BaseException:
-    return _error(AssertionError, *([] if what is None else [what]))
+    return error(AssertionError, *([] if what is None else [what]))
 
 
 # Calls -----------------------------------------------------------------------------------------------------------
@@ -347,10 +347,10 @@ def twin(function: Any) -> Callable[..., Any] | None:
         if replacement is not None:
             return replacement
     if isinstance(function, type) and issubclass(function, BaseException) and not issubclass(function, Warning):
-        return functools.partial(_error, function)
+        return functools.partial(error, function)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(owner, str) and name == "format":
-        return lambda *args, **options: _filled(owner, *args, **options)
+        return lambda *args, **options: filled(owner, *args, **options)
     if isinstance(owner, str) and name == "join":
         return lambda parts, /: joined(owner, parts)
     if name in LOGGING:
