@@ -44,7 +44,8 @@ _DEFINING = {
     "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks",
     "tracing.python_calls": "Calls of Python", "tracing.run_time_checks": "Checks", "streams.stream": "Streams",
     "observe.events": "What happened", "observe.compilation_guards": "No surprises",
-    "outputs.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
+    "outputs.nan_checks": "Where NaNs come from", "outputs.checked_programs": "Checked programs",
+    "keys.default_options": "Default options",
 }  # fmt: skip
 _NUMPY_FAMILIES = (
     "functions.creation", "constants", "functions.elementwise", "functions.inspection", "functions.shaping",

@@ -32,7 +32,7 @@ class NxValueError(NxError, ValueError):
 
 
 class NxIndexError(NxError, IndexError):
-    """A static index out of bounds."""
+    """An index out of bounds: a static one, or any while :func:`nxkernel.checked` is on."""
 
     of_python = True
 
@@ -127,12 +127,16 @@ class DeviceFaultError(NxError, RuntimeError):
     lost: bool = False
 
 
+class DivisionByZeroError(NxError, ZeroDivisionError):
+    """A whole number was divided by zero, while :func:`nxkernel.checked` is on."""
+
+
 class CheckError(NxError, AssertionError):
     """What :func:`nxkernel.check` raises."""
 
 
 class NanError(NxError, ArithmeticError):
-    """A result is NaN, while :func:`nxkernel.debug_nans` is on."""
+    """A result is NaN, while :func:`nxkernel.debug_nans` or :func:`nxkernel.checked` is on."""
 
 
 class ClosedStreamError(NxError, ValueError):

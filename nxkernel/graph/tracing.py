@@ -165,6 +165,8 @@ class Trace:
         """
         nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
+        if _state.watch is not None:
+            _state.watch(self, primitive, nodes, params)
         self.nodes += 1
         if self.nodes > LONG and _state.is_tentative:
             raise LongTraceError
@@ -274,18 +276,9 @@ class BodyTrace(Trace):
     """
 
     __slots__ = (
-        "_own",
-        "_placeholders",
-        "beginnings",
-        "captured",
-        "entered",
-        "inputs",
-        "is_closed",
-        "is_turn",
-        "relied_on",
-        "side",
-        "written",
-    )
+        "_own", "_placeholders", "beginnings", "captured", "entered", "inputs", "is_closed", "is_turn", "relied_on",
+        "side", "written",
+    )  # fmt: skip
 
     def __init__(self, side: bool = False, is_turn: bool = False) -> None:
         super().__init__(self._lift)
@@ -405,11 +398,16 @@ def trace_body(
     return Graph(name, [*parameters, *trace.lifted], outputs, list), trace.captured
 
 
+#: Called with the trace, the primitive, its operands and its parameters.
+Watch = Callable[[Trace, Primitive, tuple[Expr, ...], dict[str, Any]], None]
+
+
 class _ThreadState(threading.local):
     trace: Trace | None = None
     source: SourceLocation | None = None
     module: str = ""
     is_tentative: bool = False
+    watch: Watch | None = None
 
 
 _state = kept(_ThreadState())
@@ -450,6 +448,16 @@ def suspended() -> AbstractContextManager[None]:
 def recording_in(trace: Trace) -> AbstractContextManager[None]:
     """Context manager: record into a trace that encloses the active one, what comes before that there."""
     return ScopedSetting(_state, "trace", trace)
+
+
+def watching(watch: Watch | None) -> AbstractContextManager[None]:
+    """Context manager: a function is called for each operation before it is recorded; None for none."""
+    return ScopedSetting(_state, "watch", watch)
+
+
+def is_on_behalf() -> bool:
+    """Whether new nodes are attributed to a given line: those of gradients, and such as are recorded again."""
+    return _state.source is not None
 
 
 def tentative(holds: bool) -> AbstractContextManager[None]:

@@ -275,7 +275,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 Event("hit", self.__name__, where=source_locations.caller(), identity=self._entry_group.identity)
             )
         # A key made when fewer numbers were known to be static does not have their values.
-        watching = nan_checks.watching()
+        watching = nan_checks.watching() or arguments.checked
         known = key is not None and version == self._entry_group.version and not watching
         # Nor does one that was made by other rules than hold with the defaults, or by now.
         known = known and dialect == arguments.dialect

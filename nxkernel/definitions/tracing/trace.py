@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +24,7 @@ from nxkernel.definitions.keys.argument_identity import RebuiltArguments, rememb
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.tracing import asked_values, dialects, python_calls, side_effects
+from nxkernel.definitions.tracing import asked_values, dialects, fault_checks, python_calls, side_effects
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
@@ -258,6 +259,7 @@ def trace(
     order: Sequence[str] = (),
     whole: bool = False,
     asked: asked_values.CallValues | None = None,
+    checked: bool = False,
 ) -> Traced:
     """Trace a function: run it once on symbolic values, and return the graph.
 
@@ -291,6 +293,8 @@ def trace(
         that needs them.
     asked : asked_values.CallValues, optional
         What the trace may ask for numbers of, where it needs some that only the running program knows.
+    checked : bool, optional
+        Whether the program looks for what goes wrong in it.
     """
     __tracebackhide__ = True
     caller = tracing.user_line()
@@ -305,7 +309,8 @@ def trace(
     requests = _hook_requests[id(run)] = _HookRequests(hooks)
     asked_values.begin(run, asked, parameters, leaves, capturing.meaning)
     try:
-        with run, view.rules(), python_numbers.digits(whole):
+        watching = fault_checks.begin(run) if checked else contextlib.nullcontext()
+        with run, view.rules(), python_numbers.digits(whole), watching:
             values = [
                 leaf.fixed[0] if leaf.fixed else view.argument(position, leaf, node_with(node, leaf.spec))
                 for position, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))

@@ -12,7 +12,7 @@ _OTHERS = frozenset([
     "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "debug_expr", "debug_expr_apply",
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
     "grad", "hessian", "hook", "jacobian", "jit", "jit_apply", "jvp", "keyword", "leaves", "load",
-    "load_ipython_extension", "map_leaves", "host_call", "check",
+    "load_ipython_extension", "map_leaves", "host_call", "check", "checked",
     "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map",
     "no_compile", "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan",
     "serialize", "debug_nans", "set_threads", "stream", "template", "unload_ipython_extension", "unroll",

@@ -43,6 +43,8 @@ _OF_TRACING = (UndispatchedError, LearntError, MustUnrollError)
 _OWNER = "owner of the checks"
 #: What the cells of checks are called, and those of the tokens of what is said.
 _CELL, SAID = "a check", "what is said"
+#: Under which key it remembers what writes to the cells of faults.
+FAULTS = "faults"
 #: Under which key the outermost trace remembers the cells that count turns, by the bodies of loops.
 _TURNS = "turns of loops"
 #: Under which key the outermost trace remembers the blocks of `try` that are being traced.
@@ -220,6 +222,21 @@ def has_failed() -> Any:
     return tracing.current().read(_failed())
 
 
+def is_first_failure(fails: Any) -> Any:
+    """Whether something that fails here, as a value of the program, is the first that does; from now on one has."""
+    run, cell = tracing.current(), _failed()
+    before = run.read(cell)
+    run.write(cell, run.node(apply(p.logical_or, before, fails)))
+    return apply(p.logical_and, fails, apply(p.logical_not, before))
+
+
+def new_cell(value: Any) -> MutableCell:
+    """A cell that begins with a value where those of checks do."""
+    cell = MutableCell(_CELL)
+    _owner().write(cell, value)
+    return cell
+
+
 def has_failed_for_call() -> bool:
     """Whether a check has failed before for the call, where a trace that asks for its numbers cannot go on."""
     run = tracing.current()
@@ -257,19 +274,19 @@ def record(error: BaseException, around: Sequence[tuple[Around, Any]] | None = N
         What a note tells of, besides turns of loops; without it there is none.
     """
     run = tracing.current()
-    check, leaves = _check(error, _trail(error))
+    check, leaves = _check(error, trail_of(error))
     if around is not None:
-        around = [*around, *((Around("turn"), number) for number in _turns(run))]
+        around = [*around, *((Around("turn"), number) for number in turns(run))]
         check = dataclasses.replace(check, around=tuple([each for each, _ in around]))
         leaves = (*leaves, *(number for _, number in around))
     nodes = [run.node(alone(operand(leaf))) for leaf in leaves]
     _keep(check, nodes)
 
 
-def _turns(run: Any) -> list[Any]:
-    """In which turns the loops around what is being traced are, from 1 on, the innermost first."""
+def turns(run: Any, most: int | None = None) -> list[Any]:
+    """In which turns the loops around what is being traced are, from 1 on, the innermost first, `most` of them."""
     found, cells, trace = [], run.outermost.memory.setdefault(_TURNS, {}), run
-    while trace.previous is not None:
+    while trace.previous is not None and len(found) != most:
         if trace.is_turn:
             _, cell = cells.setdefault(id(trace), (trace, MutableCell(_CELL)))
             if not trace.knows(cell):
@@ -366,7 +383,7 @@ class InnerChecks:
         self._run = tracing.current()
         self._run.is_closed = False
         memory = self._run.outermost.memory
-        self._before = {name: memory.pop(name, None) for name in (_OWNER, _FAILED, _ATTEMPTS)}
+        self._before = {name: memory.pop(name, None) for name in (_OWNER, _FAILED, _ATTEMPTS, FAULTS)}
         memory[_OWNER] = self._run
         self._apart = deferred_calls.apart(self._run)
         self._calls = self._apart.__enter__()
@@ -450,7 +467,7 @@ def alone(value: Any) -> Any:
 # The lines that lead to a check ------------------------------------------------------------------------------------
 
 
-def _trail(error: BaseException) -> tuple[Line, ...]:
+def trail_of(error: BaseException) -> tuple[Line, ...]:
     """The user's lines that lead to where an error was raised: those that called what is being traced, and its own."""
     outer, frame = [], sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") != _TRACER:
