@@ -180,6 +180,8 @@ class EntryEvaluation:
 
     def _called_where_active(self, node: Expr, operands: Sequence[MappedValue]) -> NodeValue:
         mask, token, *values = operands
+        if not self.size:
+            return token
         if self.active is None and not any(value.mapped for value in (mask, *values)):
             # Entries that have been elsewhere before say the same thing here.
             last = apply(p.reduce_max, token.node, axes=(0,), keep_axes=False)

@@ -328,6 +328,21 @@ def test_what_is_the_same_for_all_entries_is_called_once():
     assert calls == [("turn", 0), ("large", 0), ("large", 0), ("turn", 1), ("large", 1), ("large", 1)]
 
 
+def test_without_entries_there_is_nothing_to_call():
+    seen = []
+
+    @nx.defn(hooks={"x": seen.append})
+    def f(x):
+        while x < 3:
+            x = nx.hook(x + 1, "x")
+            nx.check(x < 9, "never")
+        return x
+
+    assert nx.vmap(f)(nx.tensor(np.zeros(0, "f4"))).shape == (0,)
+    assert nx.vmap(nx.vmap(f))(nx.tensor(np.zeros((2, 0), "f4"))).shape == (2, 0)
+    assert seen == []
+
+
 def test_gradients_of_loops_call_it_once_for_each_turn():
     @nx.defn
     def f(x):

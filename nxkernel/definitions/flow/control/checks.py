@@ -413,6 +413,9 @@ class InnerChecks:
         leaves : sequence of traced values
         many : bool, optional
         """
+        if many and leaves and not leaves[0].shape[0]:
+            # Without an entry nothing fails, and nothing is said.
+            return
         supply = iter(leaves)
         # The tokens follow.
         found = [(check, [next(supply) for _ in range(count)]) for check, count in self._checks]
@@ -437,11 +440,6 @@ class InnerChecks:
 def is_of_checks(cell: MutableCell) -> bool:
     """Whether a cell is one of the checks'."""
     return cell.name == _CELL
-
-
-def are_apart() -> bool:
-    """Whether a function is traced on its own, as that of :func:`nxkernel.vmap` is."""
-    return _OWNER in tracing.current().outermost.memory
 
 
 def _owner() -> Any:
