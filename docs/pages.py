@@ -44,9 +44,10 @@ _DEFINING = {
     "autodiff.custom_gradients": "Gradients of one's own", "autodiff.custom_tangents": "Tangents of one's own",
     "autodiff.implicit": "Derivatives of solutions",
     "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks",
-    "tracing.python_calls": "Calls of Python", "streams.stream": "Streams",
+    "tracing.python_calls": "Calls of Python", "tracing.run_time_checks": "Checks", "streams.stream": "Streams",
     "observe.events": "What happened", "observe.compilation_guards": "No surprises",
-    "outputs.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
+    "outputs.nan_checks": "Where NaNs come from", "outputs.checked_programs": "Checked programs",
+    "keys.default_options": "Default options",
 }  # fmt: skip
 _NUMPY_FAMILIES = (
     "functions.creation", "constants", "functions.elementwise", "functions.inspection", "functions.shaping",

@@ -253,6 +253,9 @@ class HostFunction:
         Its gradient rule.
     elementwise : bool
         Whether it takes arrays of any shape, and works on each element.
+    masked : bool
+        Whether its first argument says for which entries it is called, those that are there in a branch or loop, and
+        the second is a number that orders the calls and that it gives the next one of.
     batch : tuple of int
         Axes in front of those that the function takes; it is called for each index.
     quiet : bool
@@ -270,6 +273,7 @@ class HostFunction:
     single: bool
     adjoint: Callable[[Any], Any] | None = None
     elementwise: bool = False
+    masked: bool = False
     batch: tuple[int, ...] = ()
     quiet: bool = True
     declared_by: str = (

@@ -32,10 +32,12 @@ from nxkernel.definitions.keys.options import keyword
 from nxkernel.definitions.keys.tree_functions import leaves, map_leaves
 from nxkernel.definitions.observe.compilation_guards import assert_compiles, no_compile
 from nxkernel.definitions.observe.events import Event, events
+from nxkernel.definitions.outputs.checked_programs import checked
 from nxkernel.definitions.outputs.nan_checks import debug_nans
 from nxkernel.definitions.streams.stream import Stream, stream
 from nxkernel.definitions.tracing.hooks import hook, print_value
 from nxkernel.definitions.tracing.python_calls import host_call
+from nxkernel.definitions.tracing.run_time_checks import check
 from nxkernel.messages import call_errors
 
 __all__ = [
@@ -48,6 +50,8 @@ __all__ = [
     "backend_memory",
     "backend_names",
     "backend_transfer",
+    "check",
+    "checked",
     "checkpoint",
     "compile",
     "cond",

@@ -20,7 +20,7 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
-from nxkernel.transforms.vectorize_entries import EntryEvaluation, MappedValue, Rule
+from nxkernel.transforms.vectorize_entries import EntryEvaluation, MappedValue, Rule, is_masked
 
 # Branches -------------------------------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ def _cond(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> 
         return _both_sides(entries, predicate.node, sides, arguments)
     flags = [value.mapped for value in arguments]
     after = [any(pair) for pair in zip(*(mapped_outputs(side, flags) for side in sides), strict=True)]
-    extra = _active(entries) if any(map(_has_loop, sides)) else []
+    extra = _active(entries) if any(map(_asks_who_is_active, sides)) else []
 
     def finish(inside: EntryEvaluation, values: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(values, after)
@@ -272,10 +272,12 @@ def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
             return asked, flags
 
 
-def _has_loop(graph: Graph) -> bool:
+def _asks_who_is_active(graph: Graph) -> bool:
+    """Whether a loop of a graph, or what it calls in the interpreter, goes by the entries that are active."""
     return any(
         node.primitive is p.while_
-        or (node.primitive is p.cond and any(_has_loop(node.params[side]) for side in ("then", "otherwise")))
+        or is_masked(node)
+        or (node.primitive is p.cond and any(_asks_who_is_active(node.params[side]) for side in ("then", "otherwise")))
         for node in post_order(graph.outputs)
     )
 

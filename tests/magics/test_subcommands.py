@@ -8,7 +8,7 @@ from nxkernel_magics.subcommands import COMMANDS
 SCALE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
 
 #: What no option for rules of types is shown as.
-BY_TEXT = "promotion = None: the text of each function says whose rules hold\n"
+BY_TEXT = "promotion = None: the text of each function says whose rules hold\nchecked = False\n"
 
 
 @pytest.fixture
@@ -206,7 +206,7 @@ def test_options_are_shown_and_set(shell):
 
 def test_wrong_options(shell):
     assert shell.run("%nx options compilr=evaluator").err == (
-        "UsageError: there is no default option 'compilr'.\n  There are compiler, promotion.\n"
+        "UsageError: there is no default option 'compilr'.\n  There are compiler, promotion, checked.\n"
     )
     assert "there is no compiler 'gcc'" in shell.run("%nx options compiler=gcc").err
     assert shell.run("%nx options compiler").err == (

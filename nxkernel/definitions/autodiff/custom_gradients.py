@@ -9,6 +9,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel.definitions.autodiff import differentiated_variables
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
+from nxkernel.definitions.flow.control.checks import InnerChecks
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, message
@@ -155,19 +156,24 @@ def checkpoint(
                 value if structure is None else containers.rebuild(structure, supply)
                 for value, (structure, _) in zip(args, parts, strict=True)
             ]
-            return call(*seen, **options)
+            with checks:
+                result = call(*seen, **options)
+            return result, checks.leaves
 
+        checks = InnerChecks()
         values = [operand(leaf) for leaf in leaves]
         specs = [(f"x{number}", entry_spec(value.spec)) for number, value in enumerate(values)]
         graph, outside, structure = subgraphs.traced(name, of, specs, differentiated_variables.no_value(name))
-        outputs = _recomputed(graph, [*values, *outside])
+        structure, count = structure[2][0], len(graph.outputs) - len(checks.leaves)
+        outputs, leaves = _recomputed(graph, count, [*values, *outside])
+        checks.keep(leaves, many=False)
         return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in outputs]))
 
     return differentiated_variables.of(function, checkpointed, promotion)
 
 
-def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:
-    """The results of a graph, which its backward pass computes again from the inputs."""
+def _recomputed(graph: Graph, count: int, values: list[Any]) -> tuple[list[Operand], list[Operand]]:
+    """The results of a graph; those of the first outputs its backward pass computes again from the inputs."""
     values = [operand(value) for value in values]
     results = subgraphs.placed(graph, values)
 
@@ -175,14 +181,14 @@ def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:
         # These nodes differ from those of the forward pass, so that they are recomputed, and wait for the cotangents.
         began = _token(cotangents)
         nodes = [_behind(tracing.current().node(value), began) for value in values]
-        outputs = replayed(graph.outputs, dict(zip(graph.parameters, nodes, strict=True)))
+        outputs = replayed(graph.outputs[:count], dict(zip(graph.parameters, nodes, strict=True)))
         gains, replacing = pullback(outputs, cotangents, nodes)
         gains = replayed(gains, {}, replacing)
         # The backward pass goes on only when all of these are computed, and the memory for them is free.
         done = _token(gains) if len(gains) > 1 else None
         return [_behind(gain, done) for gain in gains]
 
-    return _with_gradient(results, values, backward, declared=False)
+    return _with_gradient(results[:count], values, backward, declared=False), results[count:]
 
 
 def _token(nodes: Sequence[Expr]) -> Expr | None:

@@ -13,7 +13,7 @@ from nxkernel import types
 from nxkernel.definitions.captures.snapshot import Snapshot
 from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
-from nxkernel.definitions.keys import argument_errors, containers
+from nxkernel.definitions.keys import argument_errors, containers, default_options
 from nxkernel.definitions.keys.argument_identity import IdentityTracker, has_identity
 from nxkernel.definitions.keys.fast_keys import root_of
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
@@ -46,6 +46,8 @@ class CallArguments:
         Of each positional argument what it is, and how it is built; `names` has the names of these.
     options : dict
     compiler : str
+    checked : bool
+        Whether its program looks for what goes wrong in it.
     snapshot : Snapshot
     arrays : list of (str, Spec, array)
         The captured arrays, those of functions among the options included.
@@ -86,6 +88,7 @@ class CallArguments:
         "_walk",
         "arrays",
         "assigned",
+        "checked",
         "compiler",
         "dialect",
         "donated",
@@ -156,6 +159,7 @@ class CallArguments:
         if donated and device_programs.is_for_devices(self.compiler):
             self.donated = device_programs.places_of(self.paths, donated, self.values)
         self.dialect, self.keywords, self.placed = dialect, tuple(keywords), placed
+        self.checked = default_options.checked()
         self.hooks, self.owner, self.order = frozenset(hooks), owner, order
         self.left_out, self.inputs_now = left_out, inputs_now
         self.host_results = HostResults()
@@ -196,6 +200,7 @@ class CallArguments:
             self.hooks,
             self.owner,
             self.donated,
+            self.checked,
         )
 
     @property
@@ -427,6 +432,8 @@ class CallArguments:
             found["donated"] = (given_away, ", ".join(given_away))
         if self.owner:
             found["the function object, to which its hooks belong"] = (self.owner, "this one")
+        if self.checked:
+            found["checked"] = (True, "on")
         found["rules"] = (self.dialect, whose_rules.NAMES[self.dialect])
         return {**found, **self.snapshot.parts, "compiler": (self.compiler, self.compiler)}
 
@@ -467,6 +474,7 @@ class CallArguments:
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.dialect, self.names, self.keywords,
             self.hooks, self.order, self.whole, None if given is None else self._asked(given), self.static_values,
+            self.checked,
         )  # fmt: skip
 
     def _asked(self, given: Sequence[int]) -> CallValues:

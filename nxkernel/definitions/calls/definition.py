@@ -41,6 +41,7 @@ from nxkernel.definitions.keys import (
 )
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery, nan_checks
+from nxkernel.definitions.outputs.running_output import RunOutput
 from nxkernel.definitions.outputs.value_checks import ValuesChangedError, run_for_values
 from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.definitions.tracing.trace import Traced
@@ -274,7 +275,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 Event("hit", self.__name__, where=source_locations.caller(), identity=self._entry_group.identity)
             )
         # A key made when fewer numbers were known to be static does not have their values.
-        watching = nan_checks.watching()
+        watching = nan_checks.watching() or arguments.checked
         known = key is not None and version == self._entry_group.version and not watching
         # Nor does one that was made by other rules than hold with the defaults, or by now.
         known = known and dialect == arguments.dialect
@@ -322,22 +323,28 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         given = arguments.inputs(convention, program.fixed)
         assigned_arrays.copy_kept(convention, arguments.values, given)
         of_values = convention.checked_values is not None
+        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
+        finish = functools.partial(
+            fast_path.results, program, hooks=self.hooks, wrap=wrap, held=arguments.static_values
+        )
+        output: Any = contextlib.nullcontext()
+        if convention.regions:
+            output = RunOutput(convention.regions, self.hooks, program.signature, wrap, not of_values)
+            finish = functools.partial(finish, has_called=output.has_called)
         try:
-            with arguments.host_results.from_the_beginning() if of_values else contextlib.nullcontext():
+            with arguments.host_results.from_the_beginning() if of_values else contextlib.nullcontext(), output:
                 made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
         except Exception as error:
             if not of_values:
                 raise
             raise ValuesChangedError([]) from error
-        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
-        given_back = functools.partial(fast_path.results, program, made, self.hooks, wrap, arguments.static_values)
-        late = given_back() if convention.holds_back else None
+        late = finish(made) if convention.holds_back else None
         if convention.changes:
             assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
         for place, shape in convention.given_shapes:
             if type(arguments.values[place]) is np.ndarray:
                 arguments.values[place].shape = shape
-        return late if convention.holds_back else given_back()
+        return late if convention.holds_back else finish(made)
 
     def _failed(self, error: Exception) -> None:
         report_failure(self.__name__, self._entry_group.identity, error, source_locations.caller())

@@ -161,7 +161,7 @@ class FastPath:
             # The long way looks at memory, or at the order of elements, of what does not change; and it may hold back
             # what does.
             return False
-        if convention.given_shapes:
+        if convention.given_shapes or convention.regions:
             return False
         if arguments.has_device_tensors and (program.placed is None or convention.changes):
             # The long way brings them to the host, and sees which arrays share their memory.
@@ -288,16 +288,22 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
     return sum(other is array for other in arrays) == 1
 
 
+def _has_called_none(hook: hook_delivery.Hook) -> bool:
+    return False
+
+
 def results(
     program: CachedProgram,
     made: list[Any],
     hooks: Hooks = _NO_HOOKS,
     wrap: Callable[[Any, Any], Any] = _wrap,
     held: Sequence[Any] = (),
+    has_called: Callable[[hook_delivery.Hook], bool] = _has_called_none,
 ) -> Any:
     """Convert a program's outputs to the function's return value and deliver hooks.
 
-    `wrap` makes tensors of them, or what NumPy has; `held` are the static values in the arguments of the call.
+    `wrap` makes tensors of them, or what NumPy has; `held` are the static values in the arguments of the call;
+    `has_called` tells of hooks that were called while it ran.
     """
     convention = program.convention
     specs, flags = convention.specs, convention.flags
@@ -314,5 +320,5 @@ def results(
     else:
         result = containers.rebuild(convention.structure, tensors, held=held)
     if calls:
-        hook_delivery.deliver(convention.hooks, tensors, hooks, program.signature)
+        hook_delivery.deliver(convention.hooks, tensors, hooks, program.signature, has_called)
     return result

@@ -11,7 +11,7 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 
 #: The compiler that is ``numba_cuda`` where there is a GPU, and else the one that is built in.
 AUTO = "auto"
-_BUILT_IN = {"compiler": registry.BUILT_IN, "promotion": None}
+_BUILT_IN = {"compiler": registry.BUILT_IN, "promotion": None, "checked": False}
 #: Whose rules of types may hold.
 _RULES = ("nx", "numpy")
 _global: dict[str, Any] = {}
@@ -28,6 +28,8 @@ def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     if options.get("compiler") is not None:
         check(options["compiler"])
     check_promotion(options.get("promotion"))
+    if not isinstance(options.get("checked", False), bool | None):
+        raise NxTypeError(message(f"checked is True or False, got {options['checked']!r}.", "See nx.checked()."))
     return {name: value for name, value in {**before, **options}.items() if value is not None}
 
 
@@ -76,6 +78,8 @@ def default_options(**options: Any) -> PreviousOptions:
     promotion : {"nx", "numpy"} or None
         Whose rules of types hold in functions that do not say it by ``promotion=``; while none is set, their text and
         arguments do, as :func:`nxkernel.defn` tells.
+    checked : bool or None
+        Whether programs look for what goes wrong in them, as :func:`nxkernel.checked` tells.
 
     Returns
     -------
@@ -138,6 +142,11 @@ def compiler() -> str | None:
 def promotion() -> str | None:
     """The rules that somebody has set; None where nobody has."""
     return _chosen().get("promotion")
+
+
+def checked() -> bool:
+    """Whether programs look for what goes wrong in them."""
+    return _chosen().get("checked", False)
 
 
 def current() -> dict[str, Any]:

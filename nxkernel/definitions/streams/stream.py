@@ -64,7 +64,7 @@ class Stream:
         value : tensor or container
             Like the template; arrays are copied.
         timeout : float, optional
-            In seconds; without it, there is no limit.
+            In seconds; without it, there is no limit, and after a second a warning says who waits for whom.
 
         Raises
         ------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.definitions.captures.object_contents import elements
 from nxkernel.definitions.captures.placeholders import Placeholders
-from nxkernel.definitions.flow.control import checks
+from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.unrolling import notes
 from nxkernel.definitions.flow.operators import call_dispatch
 from nxkernel.definitions.flow.values import followed_classes, mutable_arguments
@@ -22,10 +23,10 @@ from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
 from nxkernel.definitions.keys.static_values import by_contents
-from nxkernel.definitions.outputs import host_results, raised_again
+from nxkernel.definitions.outputs import host_results
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.tracing import asked_values, dialects, side_effects
+from nxkernel.definitions.tracing import asked_values, dialects, fault_checks, side_effects
 from nxkernel.definitions.tracing.static_results import StaticResults
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
@@ -217,12 +218,12 @@ class _HookRequests:
     met : set of str
         The names of all hooks in the function.
     values : list of (Hook, structure, outputs)
-        The hooks to be called; the outputs of one in a branch are cells, which are read at the end.
+        The hooks to be called.
     """
 
     functions: Collection[str]
     met: set[str] = field(default_factory=set)
-    values: list[tuple[Hook, containers.Structure, Sequence[Output | MutableCell]]] = field(default_factory=list)
+    values: list[tuple[Hook, containers.Structure, Sequence[Output]]] = field(default_factory=list)
 
     def add_deferred(self, run: Trace, caller: SourceLocation | None) -> None:
         """Have the calls made after each run that the trace has deferred.
@@ -233,20 +234,10 @@ class _HookRequests:
         caller : SourceLocation or None
             The line that had the function traced: a later call may be another one, and errors do not tell it.
         """
-        for call in deferred_calls.in_order(run):
-            if not isinstance(call, deferred_calls.RecordedCall):
-                self.values.append(call)
-                continue
-            nodes = deferred_calls.contents(run, call)
-            if call.in_branch and nodes[0].primitive is primitives.constant and not nodes[0].params["value"]:
-                # Of a part of a trace that was dropped.
-                continue
-            structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - call.in_branch))
-            if call.in_branch:
-                structure = ("tuple", None, (containers.LEAF, structure))
-            source = None if call.source == caller else call.source
-            hook = Hook(None, raised_again.located(call.function, source), call.in_branch)
-            self.values.append((hook, structure, [(node, node.spec) for node in nodes]))
+        for entry in deferred_calls.in_order(run):
+            found = repeated_calls.hook_of(entry, run, caller)
+            if found is not None:
+                self.values.append(found)
 
     def unknown(self) -> list[str]:
         """Notes on functions that were given for names that no hook has."""
@@ -278,6 +269,7 @@ def trace(
     whole: bool = False,
     asked: asked_values.CallValues | None = None,
     static: Sequence[Any] = (),
+    checked: bool = False,
 ) -> Traced:
     """Trace a function: run it once on symbolic values, and return the graph.
 
@@ -313,6 +305,8 @@ def trace(
         What the trace may ask for numbers of, where it needs some that only the running program knows.
     static : sequence, optional
         The static values in the arguments that their structures have the numbers of.
+    checked : bool, optional
+        Whether the program looks for what goes wrong in it.
     """
     __tracebackhide__ = True
     caller = tracing.user_line()
@@ -327,7 +321,8 @@ def trace(
     requests = _hook_requests[id(run)] = _HookRequests(hooks)
     asked_values.begin(run, asked, parameters, leaves, capturing.meaning)
     try:
-        with run, view.rules(), python_numbers.digits(whole):
+        watching = fault_checks.begin(run) if checked else contextlib.nullcontext()
+        with run, view.rules(), python_numbers.digits(whole), watching:
             values = [
                 leaf.fixed[0] if leaf.fixed else view.argument(position, leaf, node_with(node, leaf.spec))
                 for position, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
@@ -361,7 +356,7 @@ def trace(
         integer_bounds.forget()
     place = StaticResults(held, static, views.original)
     structure = containers.with_static(structure, place.of_call)
-    results += [_now(output, run) for _, _, wanted in requests.values for output in wanted]
+    results += [output for _, _, wanted in requests.values for output in wanted]
     results += [output_of(node, run) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     captured, fixed = capturing.placed(parameters, outputs)
@@ -490,28 +485,24 @@ def is_given(name: str, run: Trace) -> bool:
 
 
 def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run: Trace) -> None:
-    """Have a hook called with a value after each run of the program that is being traced.
+    """Have a hook called with a value by each run of the program that is being traced.
 
-    A hook in a branch writes its value to a cell of the outer trace, and a 1 to another one that says that the branch
-    was taken; their final contents are outputs of the program.
+    At the top of the program the value is one more output of it. A hook in a branch writes its value to a cell of the
+    outer trace, and a 1 to another one that says that the branch was taken; their final contents are outputs. In loops,
+    and in functions that are mapped, the running program calls it.
 
     Raises
     ------
     TracedValueError
-        In the body of a loop or of another primitive. A loop whose number of iterations is known is unrolled then.
+        In what is traced on its own, such as the function of a checkpoint.
     """
-    requests = _hook_requests.get(id(run.outermost))
-    if requests is None or not run.runs_once:
-        printed = hook.name is None
-        what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
-        raise TracedValueError(
-            message(
-                f"{what} in a loop of the compiled program, or in what is traced on its own.",
-                f"Return the values from the definition, and {'print them' if printed else 'call the hook'} there; "
-                "those of a loop in an array: a[i] = v.",
-                "`for i in nx.unroll(range(n))` writes a loop out, in which "
-                f"{'they are printed' if printed else 'it is called in each turn'}.",
-            )
+    if id(run.outermost) in _hook_requests and repeated_calls.are_possible():
+        repeated_calls.record(hook, structure, outputs)
+        return
+    if id(run.outermost) not in _hook_requests or not run.runs_once:
+        raise repeated_calls.refusal(
+            "values cannot be printed" if hook.name is None else f"the hook {hook.name!r} cannot be called",
+            "print them" if hook.name is None else "call the hook",
         )
     if run.previous is None:
         deferred_calls.entries(run).append((hook, structure, outputs))
@@ -523,11 +514,3 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
         run.write(cells[-1], node)
     hook = dataclasses.replace(hook, in_branch=True)
     deferred_calls.entries(run).append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
-
-
-def _now(output: Output | MutableCell, run: Trace) -> Output:
-    """A hook's value as a node; from a branch, what its cell holds at the end."""
-    if not isinstance(output, MutableCell):
-        return output
-    node = run.read(output)
-    return node, node.spec

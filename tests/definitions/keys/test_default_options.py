@@ -17,18 +17,18 @@ def f():
 
 def test_what_is_built_in():
     default_options.reset()
-    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
     assert (nx.default_options(), nx.global_default_options()) == ({}, {})
 
 
 def test_a_context_goes_before_the_process():
     assert nx.global_default_options() == {"compiler": "evaluator"}
     assert nx.default_options(compiler="numba_cpu") == {}
-    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
     assert nx.default_options(compiler=None) == {"compiler": "numba_cpu"}
-    assert default_options.current() == {"compiler": "evaluator", "promotion": None}
+    assert default_options.current() == {"compiler": "evaluator", "promotion": None, "checked": False}
     assert nx.global_default_options(compiler=None) == {"compiler": "evaluator"}
-    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
 
 
 def test_each_context_has_its_own():
@@ -83,7 +83,7 @@ def test_the_end_of_a_with_goes_back(f):
         f(1.0)
     with nx.default_options(compiler="numba_cpu") as before:
         assert before == {}
-        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
         f(1.0)
         with nx.default_options(compiler="evaluator"), nx.no_compile():
             f(1.0)
@@ -92,18 +92,18 @@ def test_the_end_of_a_with_goes_back(f):
         f(1.0)
     assert nx.default_options() == {}
     with nx.global_default_options(compiler="numba_cpu"):
-        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
     assert nx.global_default_options() == {"compiler": "evaluator"}
 
 
 def test_errors():
     with pytest.raises(NxTypeError) as raised:
         nx.default_options(compilr="evaluator")
-    assert str(raised.value) == "there is no default option 'compilr'.\n  There are compiler, promotion."
+    assert str(raised.value) == "there is no default option 'compilr'.\n  There are compiler, promotion, checked."
     with pytest.raises(NxValueError) as raised:
         nx.global_default_options(compiler="fast")
     assert str(raised.value) == (
         "there is no compiler 'fast'.\n"
         "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
     )
-    assert default_options.current() == {"compiler": "evaluator", "promotion": None}
+    assert default_options.current() == {"compiler": "evaluator", "promotion": None, "checked": False}

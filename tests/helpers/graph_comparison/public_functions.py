@@ -14,7 +14,7 @@ _OTHERS = frozenset([
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
     "grad", "hessian", "hook", "jacfwd", "jacobian", "jacrev", "jit", "jit_apply", "jvp", "keyword", "leaves",
     "linearize", "load",
-    "load_ipython_extension", "map_leaves", "host_call",
+    "load_ipython_extension", "map_leaves", "host_call", "check", "checked",
     "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map",
     "no_compile", "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan",
     "serialize", "debug_nans", "set_threads", "stream", "template", "unload_ipython_extension", "unroll",

@@ -257,7 +257,7 @@ def raise_of_integers(number: Any) -> None:
             later.append(primitive)
         elif attempt.is_raised(apply(primitive, number)):
             raise checks.by_user(kind(text))
-    if later and deferred_calls.are_made():
+    if later and deferred_calls.are_checked():
         wrong = functools.reduce(functools.partial(apply, p.logical_or), [apply(one, number) for one in later])
         deferred_calls.raise_if(wrong, [number], _no_integer)
 

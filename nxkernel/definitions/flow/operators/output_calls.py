@@ -37,7 +37,7 @@ from nxkernel.definitions.outputs.printed_values import (
     Several,
     TextTemplate,
 )
-from nxkernel.errors import NxError, TracedValueError, message
+from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.graph.tracing import BodyTrace
@@ -154,7 +154,7 @@ def joined(gap: str, parts: Iterable[Any]) -> Any:
     return _traced_text(mark.join(f"{{{number}}}" for number in range(len(parts))), parts)
 
 
-def _filled(form: str, *args: Any, **options: Any) -> Any:
+def filled(form: str, *args: Any, **options: Any) -> Any:
     """``form.format(...)``."""
     if not any(map(has_values, [*args, *options.values()])):
         return form.format(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
@@ -226,7 +226,7 @@ def _now(value: Any) -> Any:
         return f"{value.template.form} {', '.join(map(builtins.str, shown))}"
 
 
-def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
+def error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
     """Make an exception whose text shows traced values by their reprs; how it is made of their values goes with it."""
     if not any(map(has_values, (*args, *options.values()))):
         error = kind(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
@@ -256,7 +256,7 @@ def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
 
 
 def _failed(what: Any) -> BaseException:
-    return _error(AssertionError, *([] if what is None else [what]))
+    return error(AssertionError, *([] if what is None else [what]))
 
 
 # Calls -----------------------------------------------------------------------------------------------------------
@@ -292,17 +292,6 @@ def _hooks() -> python.ModuleType:
     return hooks
 
 
-def _check_reached(what: str) -> None:
-    if not _hooks().is_open():
-        verb = "print" if what.startswith("print()") else "say"
-        raise TracedValueError(
-            message(
-                f"{what} is not possible in a loop of a function that is run for many entries, as by nx.vmap.",
-                f"Return the values from the function, and {verb} them there; those of a loop in an array: a[i] = v.",
-            )
-        )
-
-
 def _say(
     what: str,
     function: Callable[..., Any],
@@ -311,16 +300,14 @@ def _say(
     kind: type[DeferredCall] = DeferredCall,
 ) -> None:
     """Record a call to be made after the program has run."""
-    repeated = not _hooks().is_open() and repeated_calls.are_possible()
-    if not repeated:
-        _check_reached(what)
+    if not _hooks().are_possible():
+        raise repeated_calls.refusal(f"{what} is not possible", f"{'print' if what[:5] == 'print' else 'say'} them")
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
     call = kind(function, parts, more)
     settings = output_settings.current()
-    ask = repeated_calls.record if repeated else _hooks().defer_call
-    ask(call if settings is None else functools.partial(settings, call), tuple(leaves))
+    _hooks().defer_call(call if settings is None else functools.partial(settings, call), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:
@@ -367,10 +354,10 @@ def twin(function: Any) -> Callable[..., Any] | None:
         if replacement is not None:
             return replacement
     if isinstance(function, type) and issubclass(function, BaseException) and not issubclass(function, Warning):
-        return functools.partial(_error, function)
+        return functools.partial(error, function)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(owner, str) and name == "format":
-        return lambda *args, **options: _filled(owner, *args, **options)
+        return lambda *args, **options: filled(owner, *args, **options)
     if isinstance(owner, str) and name == "join":
         return lambda parts, /: joined(owner, parts)
     if name.startswith("assert") and function is getattr(sys.modules.get("numpy.testing"), name, None):
