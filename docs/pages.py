@@ -40,11 +40,14 @@ _DEFINING = {
     "calls.definition": "What a definition answers",
     "keys.options": "Options", "keys.tree_functions": "Containers", "devices.transfer": "Where tensors are",
     "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
-    "autodiff.jvp_vjp": "Matrices of derivatives", "autodiff.custom_gradients": "Gradients of one's own",
+    "autodiff.jvp_vjp": "Linear maps of derivatives", "autodiff.matrices": "Matrices of derivatives",
+    "autodiff.custom_gradients": "Gradients of one's own", "autodiff.custom_tangents": "Tangents of one's own",
+    "autodiff.implicit": "Derivatives of solutions",
     "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks",
-    "tracing.python_calls": "Calls of Python", "streams.stream": "Streams",
+    "tracing.python_calls": "Calls of Python", "tracing.run_time_checks": "Checks", "streams.stream": "Streams",
     "observe.events": "What happened", "observe.compilation_guards": "No surprises",
-    "outputs.nan_checks": "Where NaNs come from", "keys.default_options": "Default options",
+    "outputs.nan_checks": "Where NaNs come from", "outputs.checked_programs": "Checked programs",
+    "keys.default_options": "Default options",
 }  # fmt: skip
 _NUMPY_FAMILIES = (
     "functions.creation", "constants", "functions.elementwise", "functions.inspection", "functions.shaping",
@@ -278,7 +281,7 @@ def _numpy_names() -> str:
     text += _heading("Methods and attributes of arrays") + _names(methods)
     text += _heading("Not there")
     text += (
-        "Nothing of ``numpy.random``, whose numbers would be drawn once, when the function is traced: numbers come\n"
+        "What ``numpy.random`` draws, the running program asks NumPy for, one call at a time; faster numbers come\n"
     )
     text += "from the keys of :func:`nxkernel.random.key`. And these, which are refused by name:\n\n"
     return text + _names(missing_numpy_names())

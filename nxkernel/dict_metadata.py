@@ -35,7 +35,7 @@ class Form(NamedTuple):
             return dict(zip(self.keys, values, strict=True))
         # Not by its constructor or its own assignment, which may take something else.
         result = self.class_.__new__(self.class_)
-        if self.class_ is defaultdict:
+        if issubclass(self.class_, defaultdict):
             result.default_factory = self.default
         if self.open:
             result.__dict__ = result
@@ -65,16 +65,22 @@ def values_of(value: dict) -> list[Any]:
     return [each for _, each in items_of(value)]
 
 
-def form_of(value: dict) -> Form | None:
-    """The form of a dict; None for dicts with other state, which could not be rebuilt."""
+def form_of(value: dict, attributes: bool = False) -> Form | None:
+    """The form of a dict; None for dicts with other state, which could not be rebuilt.
+
+    Parameters
+    ----------
+    value : dict
+    attributes : bool, optional
+        Whether somebody else keeps its attributes.
+    """
     class_ = type(value)
     keys = tuple([key for key, _ in items_of(value)])
     kinds = tuple(map(type, keys))
     if class_ is dict:
         return Form(keys, kinds)
-    if class_ is defaultdict:
-        return Form(keys, kinds, class_, value.default_factory)
-    attributes = getattr(value, "__dict__", None)
-    if isinstance(value, defaultdict) or (attributes and attributes is not value):
+    default = value.default_factory if isinstance(value, defaultdict) else None
+    state = getattr(value, "__dict__", None)
+    if state and state is not value and not attributes:
         return None
-    return Form(keys, kinds, class_, open=attributes is value)
+    return Form(keys, kinds, class_, default, open=state is value)

@@ -32,7 +32,7 @@ class NxValueError(NxError, ValueError):
 
 
 class NxIndexError(NxError, IndexError):
-    """A static index out of bounds."""
+    """An index out of bounds: a static one, or any while :func:`nxkernel.checked` is on."""
 
     of_python = True
 
@@ -127,8 +127,16 @@ class DeviceFaultError(NxError, RuntimeError):
     lost: bool = False
 
 
+class DivisionByZeroError(NxError, ZeroDivisionError):
+    """A whole number was divided by zero, while :func:`nxkernel.checked` is on."""
+
+
+class CheckError(NxError, AssertionError):
+    """What :func:`nxkernel.check` raises."""
+
+
 class NanError(NxError, ArithmeticError):
-    """A result is NaN, while :func:`nxkernel.debug_nans` is on."""
+    """A result is NaN, while :func:`nxkernel.debug_nans` or :func:`nxkernel.checked` is on."""
 
 
 class ClosedStreamError(NxError, ValueError):
@@ -141,6 +149,14 @@ class StreamTimeoutError(NxError, TimeoutError):
 
 class CacheWarning(UserWarning):
     """The disk cache cannot be used; results are the same, but later processes compile again."""
+
+
+class StreamWaitingWarning(UserWarning):
+    """An input of a stream waits for room, which somebody makes who receives outputs."""
+
+
+class OmittedOutputWarning(UserWarning):
+    """A loop printed or handed to hooks more than is kept until its program has ended."""
 
 
 class ManyArgumentsWarning(UserWarning):

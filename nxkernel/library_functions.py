@@ -28,6 +28,9 @@ from nxkernel.errors import NxValueError, message
 from nxkernel.primitives import Spec
 from nxkernel.types import Type
 
+#: SciPy and packages upon it: their functions can be called with examples, to find what they give, since they compute
+#: and do nothing else.
+LIBRARIES = frozenset({"scipy", "sklearn", "skimage", "statsmodels"})
 #: Before each symbol of a C function of numbers of SciPy's, and of a routine of BLAS or LAPACK.
 PREFIX, LINEAR_ALGEBRA = "nxk_special_", "nxk_lapack_"
 #: Types of C, and the letter of each in symbols.
@@ -250,6 +253,9 @@ class HostFunction:
         Its gradient rule.
     elementwise : bool
         Whether it takes arrays of any shape, and works on each element.
+    masked : bool
+        Whether its first argument says for which entries it is called, those that are there in a branch or loop, and
+        the second is a number that orders the calls and that it gives the next one of.
     batch : tuple of int
         Axes in front of those that the function takes; it is called for each index.
     quiet : bool
@@ -267,6 +273,7 @@ class HostFunction:
     single: bool
     adjoint: Callable[[Any], Any] | None = None
     elementwise: bool = False
+    masked: bool = False
     batch: tuple[int, ...] = ()
     quiet: bool = True
     declared_by: str = (
@@ -335,7 +342,10 @@ class HostFunction:
 
     def _checked(self, one: Any, spec: Spec) -> np.ndarray:
         """A result as it was declared; Python's numbers are of any type of their kind."""
-        array, dtype = np.asarray(one), spec.type.dtype
+        dtype = spec.type.dtype
+        array = np.asarray(one)
+        if array.dtype == dtype and array.shape == spec.shape:
+            return array
         weak = type(one) in (int, float, complex) and np.result_type(dtype, one) == dtype
         if array.shape != spec.shape or not (weak or np.can_cast(array.dtype, dtype)):
             raise NxValueError(

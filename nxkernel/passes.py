@@ -73,7 +73,7 @@ _CPU, _CUDA = "compilers.numba_cpu.", "compilers.numba_cuda."
 _COMPILATION, _NATIVE = _CPU + "program.compilation:Compilation.", _CPU + "program.verify:"
 _PLANNER, _DRAFT = "compilers.plan.planner:PlanDraft.", "compilers.plan.verify_draft:"
 
-_OF_GRADIENTS = ("custom_grad", "stop_grad")
+_OF_GRADIENTS = ("custom_grad", "custom_jvp", "linear_solve", "stop_grad")
 
 SIMPLIFY = Pass(
     "simplify", "transforms.simplify:simplify", "a traced graph",

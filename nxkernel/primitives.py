@@ -532,13 +532,24 @@ cond = primitive("cond", "control", _cond)
 """A choice: ``then`` and ``otherwise`` are graphs of the operands after the first, a scalar that decides."""
 
 
-def _custom_grad(*operands: Spec, results: int, inputs: int, backward: Any) -> tuple[Spec, ...]:
+def _declared(*operands: Spec, results: int, **_: Any) -> tuple[Spec, ...]:
     return operands[:results]
 
 
-custom_grad = primitive("custom_grad", "control", _custom_grad)
+custom_grad = primitive("custom_grad", "control", _declared)
 """As many results as `results`, the first operands; the next, `inputs`, gain what the graph `backward` gives, of the
-results' cotangents and the other operands."""
+results' cotangents and the other operands. ``declared``: whether that may be another gradient than the results' own."""
+
+custom_jvp = primitive("custom_jvp", "control", _declared)
+"""As many results as `results`, the first operands; they change as the graph `forward` says, of the tangents of the
+next operands, `inputs`, then the results, and all other operands."""
+
+linear_solve = primitive("linear_solve", "control", _declared)
+"""As many results as `results`, the first operands, which solve ``matvec(x) = b`` for the next as many. ``matvec``,
+``solve`` and ``transpose_solve`` are graphs of so many vectors and of all other operands; the last may be None."""
+
+#: Whose results are their first operands, with derivatives of their own: nothing runs that knows of them.
+WITH_DERIVATIVES = (custom_grad, custom_jvp, linear_solve)
 
 elem = primitive("elem", "tuple", _elem)
 """One of the results of a primitive that has several."""

@@ -59,7 +59,8 @@ def test_forms():
     assert form_of(defaultdict(list)).filled([])["new"] == []
     assert form_of(Open(b=1)).filled([2]).b == 2
     assert form_of(Labelled("x", {"b": 1})) is None
-    assert form_of(Upper(list)) is None
+    assert type(form_of(Upper(list)).filled([])) is Upper
+    assert form_of(Upper(list)).filled([])["new"] == []
 
 
 def digits(d):

@@ -39,10 +39,16 @@ WRONG = {
     "pairs": [(-9, 0), (0, 0)], "function": lambda *values: values, "bytes": b"x", "complex": 1j,
     "array of text": np.array(["a"]), "slice": slice(None),
 }  # fmt: skip
-SWEPT = {**FUNCTIONS, "print_value": nx.print_value, "debug_expr_apply": nx.debug_expr_apply, "keyword": nx.keyword}
+SWEPT = {
+    **FUNCTIONS,
+    "print_value": nx.print_value,
+    "debug_expr_apply": nx.debug_expr_apply,
+    "keyword": nx.keyword,
+    "check": nx.check,
+}
 GIVEN = {
     "print_value": ([1.0], {}), "debug_expr_apply": ([abs, [1.0]], {}), "keyword": ([{}], {}),
-    "host_call": ([abs, [1.0], [1.0]], {}),
+    "host_call": ([abs, [1.0], [1.0]], {}), "check": ([True, "text"], {}),
 }  # fmt: skip
 
 

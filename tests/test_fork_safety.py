@@ -60,6 +60,7 @@ ELSEWHERE = {
     ): "a process of its own, which never forks",
     ("nxkernel/compilers/numba_cuda/toolchain/worker_pool.py", "subprocess.Popen"): "_leave_workers",
     ("nxkernel/compilers/numba_cuda/toolchain/worker_pool.py", "threading.Thread"): "ends with its call",
+    ("nxkernel/container_classes/declarations.py", "functools.cached_property"): "other people's are looked for",
     ("nxkernel/definitions/captures/name_lookup.py", "functools.cached_property"): "other people's are asked for",
     (
         "nxkernel/definitions/flow/values/followed_classes.py",

@@ -62,6 +62,8 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
         typed = "" if len(done) == len(words) else words[-1]
         if typed.startswith("promotion="):
             return [f"promotion={name}" for name in DIALECTS]
+        if typed.startswith("checked="):
+            return ["checked=True", "checked=False"]
         if typed.startswith("compiler="):
             return [f"compiler={name}" for name in _compilers()]
         return [f"{name}=" for name in (*current(), "threads")]

@@ -102,7 +102,7 @@ def _cond(out: tuple[Spec, ...], /, predicate: np.ndarray, *captured: np.ndarray
     return tuple(GraphWalk(then if predicate else otherwise).run(captured))
 
 
-def _custom_grad(out: tuple[Spec, ...], /, *arrays: np.ndarray, results: int, inputs: int, backward: Any) -> tuple:
+def _first(out: tuple[Spec, ...], /, *arrays: np.ndarray, results: int, **_: Any) -> tuple:
     return arrays[:results]
 
 
@@ -149,4 +149,5 @@ def _wide_evaluator(body: Any, shape: tuple[int, ...]) -> Callable[..., np.ndarr
     return run
 
 
-MEANING: dict[Primitive, Meaning] = {p.while_: _while, p.cond: _cond, p.custom_grad: _custom_grad, p.reduce: _reduce}
+MEANING: dict[Primitive, Meaning] = {p.while_: _while, p.cond: _cond, p.reduce: _reduce}
+MEANING |= dict.fromkeys(p.WITH_DERIVATIVES, _first)

@@ -1,8 +1,12 @@
 """Numerical definitions: the public functions, and everything that a call of a definition does."""
 
+from nxkernel.container_classes.declarations import container
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
+from nxkernel.definitions.autodiff.custom_tangents import custom_jvp
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
-from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp
+from nxkernel.definitions.autodiff.implicit import custom_linear_solve, custom_root
+from nxkernel.definitions.autodiff.jvp_vjp import jvp, linearize, vjp
+from nxkernel.definitions.autodiff.matrices import hessian, jacfwd, jacobian, jacrev
 from nxkernel.definitions.autodiff.vmap import vmap
 from nxkernel.definitions.calls.compiled import compile
 from nxkernel.definitions.calls.decorators import (
@@ -28,10 +32,12 @@ from nxkernel.definitions.keys.options import keyword
 from nxkernel.definitions.keys.tree_functions import leaves, map_leaves
 from nxkernel.definitions.observe.compilation_guards import assert_compiles, no_compile
 from nxkernel.definitions.observe.events import Event, events
+from nxkernel.definitions.outputs.checked_programs import checked
 from nxkernel.definitions.outputs.nan_checks import debug_nans
 from nxkernel.definitions.streams.stream import Stream, stream
 from nxkernel.definitions.tracing.hooks import hook, print_value
 from nxkernel.definitions.tracing.python_calls import host_call
+from nxkernel.definitions.tracing.run_time_checks import check
 from nxkernel.messages import call_errors
 
 __all__ = [
@@ -44,10 +50,16 @@ __all__ = [
     "backend_memory",
     "backend_names",
     "backend_transfer",
+    "check",
+    "checked",
     "checkpoint",
     "compile",
     "cond",
+    "container",
     "custom_grad",
+    "custom_jvp",
+    "custom_linear_solve",
+    "custom_root",
     "debug_expr",
     "debug_expr_apply",
     "debug_nans",
@@ -61,12 +73,15 @@ __all__ = [
     "hessian",
     "hook",
     "host_call",
+    "jacfwd",
     "jacobian",
+    "jacrev",
     "jit",
     "jit_apply",
     "jvp",
     "keyword",
     "leaves",
+    "linearize",
     "map_leaves",
     "no_compile",
     "print_expr",
@@ -81,5 +96,8 @@ __all__ = [
     "while_",
 ]
 
-_EXPLAINED = ("checkpoint", "custom_grad", "defn", "hessian", "hook", "host_call", "jacobian", "jit", "jvp", "vjp")
+_EXPLAINED = (
+    "checkpoint", "custom_grad", "custom_jvp", "custom_linear_solve", "custom_root", "defn", "hessian", "hook",
+    "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "vjp",
+)  # fmt: skip
 call_errors.explain(globals(), _EXPLAINED, "nx")

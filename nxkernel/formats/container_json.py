@@ -8,21 +8,29 @@ Texts, booleans and None are themselves. Everything else is a list whose first i
     ["list", [item, …]]          ["tuple", [item, …]]       ["dict", [[key, value], …]]
     ["named", "module", "Pair", [["a", value], …]]          a named tuple
     ["dataclass", "module", "Params", [["w", value], …]]
+    ["object", "module", "Layer", items, [["w", value], …]]  of another declared class; items are None, a list or a dict
 
 Numbers are text, since JSON has no infinities and no whole numbers beyond 53 bits that every reader keeps. Of a class
-there is only the name: whoever reads gives the classes that may be made, and they are made without running their code.
+there is only the name: it is one that whoever reads has given, or declared by :func:`nxkernel.container`, and its
+objects are made without running its code.
 """
 
 from __future__ import annotations
 
 import dataclasses
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from types import FunctionType, MemberDescriptorType
 from typing import Any
 
 from nxkernel import types
+from nxkernel.container_classes.declarations import declaration_of, declared_class
+from nxkernel.container_classes.object_forms import ObjectForm, opened
+from nxkernel.dict_metadata import Form, items_of
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.formats.file_access import ByteSource, brief
 from nxkernel.formats.tensor_headers import tensor_of
+from nxkernel.messages.grammar import a
 from nxkernel.operand import Operand
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -66,10 +74,19 @@ class StructureWriter:
             return [kind.__name__, items]
         if kind is dict:
             return ["dict", [self._pair(key, item, path, depth) for key, item in value.items()]]
-        fields = _fields(kind)
-        if fields is not None:
-            pairs = [[name, self.node(getattr(value, name), f"{path}.{name}", depth + 1)] for name in fields]
-            return ["named" if issubclass(kind, tuple) else "dataclass", kind.__module__, kind.__qualname__, pairs]
+        told = _kind(kind)
+        found = None if told is None else opened(value)
+        if found is not None:
+            form = found[0]
+            pairs = [[name, self.node(getattr(value, name), f"{path}.{name}", depth + 1)] for name in form.names]
+            if told != "object":
+                return [told, kind.__module__, kind.__qualname__, pairs]
+            _check_default(value, path)
+            items = None
+            if form.items is not None:
+                plain = dict(items_of(value)) if isinstance(form.items, Form) else found[1][: form.items]
+                items = self.node(plain, path, depth + 1)
+            return [told, kind.__module__, kind.__qualname__, items, pairs]
         if isinstance(value, Operand) or hasattr(value, "__array__"):
             return ["tensor", self._place(value, path)]
         raise _refusal(value, path)
@@ -107,18 +124,55 @@ def _digits(value: int, path: str) -> str:
         raise NxValueError(f"{path} has more digits than Python writes: {value.bit_length()} bits") from None
 
 
-def _fields(kind: type) -> tuple[str, ...] | None:
-    """The field names of a named tuple or dataclass; None for other classes."""
-    if issubclass(kind, tuple):
-        return getattr(kind, "_fields", None)
-    return tuple(field.name for field in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
+def _kind(cls: type) -> str | None:
+    """What tells objects of a class: ``"named"``, ``"dataclass"`` or ``"object"``; None for what cannot be written."""
+    declaration = declaration_of(cls)
+    if declaration is None:
+        return None
+    if dataclasses.is_dataclass(cls) and declaration.fields == tuple([each.name for each in dataclasses.fields(cls)]):
+        return "dataclass" if declaration.items is None else "object"
+    if issubclass(cls, tuple) and hasattr(cls, "_fields") and declaration.fields == cls._fields:
+        return "named"
+    return "object" if declaration.by_name else None
+
+
+def _check_default(value: Any, path: str) -> None:
+    if isinstance(value, defaultdict) and value.default_factory is not None:
+        raise NxTypeError(
+            message(
+                f"{a(type(value).__name__)} with a default_factory cannot be written: {path}.",
+                "Functions and classes are no data: write dict(x) in its place, or set its default_factory to None.",
+            )
+        )
+
+
+def _fits(cls: type, names: Sequence[Any]) -> bool:
+    """Whether these are the attributes that objects of a class have, which are set without running its code."""
+    fields = declaration_of(cls).fields
+    if fields is not None:
+        return tuple(names) == fields
+    return len(set(map(str, names))) == len(names) and all(
+        isinstance(name, str) and name.isidentifier() and not name.startswith("__") and not _is_computed(cls, name)
+        for name in names
+    )
+
+
+def _is_computed(cls: type, name: str) -> bool:
+    member = getattr(cls, name, None)
+    return hasattr(type(member), "__set__") and not isinstance(member, MemberDescriptorType)
 
 
 def _refusal(value: Any, path: str) -> NxTypeError:
-    hint = "Write tensors, arrays, numbers, texts, and tuples, lists, dicts, named tuples and dataclasses of them."
+    hint = "Write tensors, arrays, numbers, texts, and containers of them, whose classes nx.container declares."
     for kind in (dict, list, tuple, str, int, float):
         if isinstance(value, kind):
-            hint = f"Its class would be lost: write {kind.__name__}(x) in its place."
+            name = kind.__name__
+            declared = f", or declare it: nx.container({type(value).__name__})" if kind in (dict, list, tuple) else ""
+            hint = f"Its class would be lost: write {name}(x) in its place{declared}."
+    if isinstance(value, FunctionType):
+        hint = (
+            "Functions are no data: nx.training.save_checkpoint leaves static fields out, and reads them from `like`."
+        )
     return NxTypeError(message(f"a {type(value).__name__} cannot be written: {path}.", hint))
 
 
@@ -130,15 +184,15 @@ class StructureReader:
     source : ByteSource
     tensors : sequence of Tensor
     classes : iterable of class
-        The named tuples and dataclasses that may be made.
+        The named tuples and dataclasses that may be made, besides classes that are declared.
     """
 
     def __init__(self, source: ByteSource, tensors: Sequence[Tensor], classes: Iterable[type]) -> None:
         self._source, self._tensors = source, tensors
         self._classes: dict[str, type] = {}
         for kind in classes:
-            if not isinstance(kind, type) or _fields(kind) is None:
-                raise NxTypeError(f"classes are named tuples and dataclasses, got {kind!r}")
+            if not isinstance(kind, type) or _kind(kind) is None:
+                raise NxTypeError(f"classes are named tuples, dataclasses and declared ones, got {kind!r}")
             if self._classes.setdefault(kind.__qualname__, kind) is not kind:
                 raise NxValueError(f"two of the classes are called {kind.__qualname__}")
 
@@ -157,6 +211,8 @@ class StructureReader:
         if kind == "dict" and len(rest) == 1:
             return self._dict(rest[0], depth)
         if kind in ("named", "dataclass") and len(rest) == 3:
+            return self._instance(kind, *rest[:2], None, rest[2], depth)
+        if kind == "object" and len(rest) == 4:
             return self._instance(kind, *rest, depth)
         if kind == "tensor" and len(rest) == 1 and type(rest[0]) is int and 0 <= rest[0] < len(self._tensors):
             return self._tensors[rest[0]]
@@ -200,26 +256,36 @@ class StructureReader:
             made[name] = self.value(item, depth + 1)
         return made
 
-    def _instance(self, kind: str, module: Any, name: Any, items: Any, depth: int) -> Any:
+    def _instance(self, kind: str, module: Any, name: Any, items: Any, fields: Any, depth: int) -> Any:
         if not isinstance(module, str) or not isinstance(name, str):
             self._invalid([kind, module, name])
-        class_ = self._classes.get(name)
+        class_ = self._classes.get(name) or declared_class(module, name)
         short = name.rpartition(".")[2]
         if class_ is None:
             self._source.refuse(
                 f"it holds a {brief(name)} of the module {brief(module)}, which is not among the classes given.",
                 f"Pass the class to be made: classes=[{short[:60]}].",
             )
-        pairs = self._pairs(items)
-        fields = [field for field, _ in pairs]
-        if tuple(fields) != _fields(class_) or issubclass(class_, tuple) is not (kind == "named"):
-            wanted = ", ".join(_fields(class_))
-            self._source.refuse(f"the {short[:60]} in it has the fields {brief(fields)}, the class given has {wanted}")
-        values = [self.value(item, depth + 1) for _, item in pairs]
-        if kind == "named":
-            return tuple.__new__(class_, values)
+        pairs = self._pairs(fields)
+        names = [field for field, _ in pairs]
+        if kind != _kind(class_) or not _fits(class_, names):
+            wanted = declaration_of(class_).fields
+            text = "other names for its attributes" if wanted is None else ", ".join(wanted)
+            self._source.refuse(f"the {short[:60]} in it has the fields {brief(names)}, the class given has {text}")
+        form, inner = self._form(class_, names, items, depth)
         # Not by its constructor: reading runs nobody's code.
-        instance = object.__new__(class_)
-        for field, value in zip(fields, values, strict=True):
-            object.__setattr__(instance, field, value)
-        return instance
+        return form.filled([*inner, *[self.value(item, depth + 1) for _, item in pairs]])
+
+    def _form(self, class_: type, names: list[str], items: Any, depth: int) -> tuple[ObjectForm, list[Any]]:
+        """The form of an object of a class with these attributes, and its items."""
+        declaration = declaration_of(class_)
+        parts = None if items is None else self.value(items, depth + 1)
+        if type(parts) is not {list: list, tuple: list, dict: dict, None: type(None)}[declaration.items]:
+            self._invalid(items)
+        length: Form | int | None = None
+        if isinstance(parts, dict):
+            length = Form(tuple(parts), tuple(map(type, parts)), class_)
+        elif parts is not None:
+            length = len(parts)
+        inner = [*parts.values()] if isinstance(parts, dict) else parts or []
+        return ObjectForm(class_, length, tuple(names), declaration.static), inner

@@ -53,7 +53,8 @@ def serialize(container: Any, *, compressed: bool | int = False) -> bytes:
 
     Parameters
     ----------
-    container : tensor, number, text, or tuple, list, dict, named tuple or dataclass of them
+    container : tensor, number, text, or container of them
+        A tuple, list, dict, named tuple, dataclass or object of a class that :func:`nxkernel.container` declares.
         Booleans, None and types can be in it too; arrays become tensors.
     compressed : bool or int, optional
         Whether to compress the data, or how hard: from 1, fast, to 9, small.
@@ -86,7 +87,8 @@ def deserialize(data: bytes, *, classes: Iterable[type] = (), limit: int = UNPAC
     ----------
     data : bytes
     classes : iterable of class, optional
-        The named tuples and dataclasses in the container. No other class is made, and none of their code runs.
+        The named tuples and dataclasses in the container. Besides them, only objects of classes are made that
+        :func:`nxkernel.container` has declared, by module and name; none of their code runs.
     limit : int, optional
         How many bytes compressed data may unpack to at most.
 
@@ -118,7 +120,8 @@ def save(target: Writable, container: Any, *, compressed: bool | int = False) ->
     Parameters
     ----------
     target : path or binary file
-    container : tensor, number, text, or tuple, list, dict, named tuple or dataclass of them
+    container : container
+        As :func:`nxkernel.serialize` takes it.
     compressed : bool or int, optional
         As in :func:`nxkernel.serialize`.
 

@@ -19,6 +19,10 @@ from nxkernel.types import u8
 
 #: Under which key the outermost trace remembers the calls.
 _CALLS = "deferred calls"
+#: Under which key it has a function that takes what :func:`raise_if` does in loops, where no call is made.
+ELSEWHERE = "errors in loops"
+#: Under which key it remembers those around what goes into a list of its own; None where nothing does.
+_AROUND = "deferred calls around"
 #: Under which key it remembers at which conditions errors are raised after the run.
 _RAISED = "conditions of errors"
 
@@ -51,10 +55,10 @@ class RecordedCall:
     leads: bool = False
 
 
-def are_made() -> bool:
-    """Whether a call that is asked for here is made: what is traced runs once in its program at most."""
+def are_checked() -> bool:
+    """Whether an error that is asked for here by :func:`raise_if` is raised."""
     run = tracing.current()
-    return run is not None and run.runs_once
+    return run is not None and (run.runs_once or ELSEWHERE in run.outermost.memory)
 
 
 def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
@@ -71,9 +75,9 @@ def call(function: Callable[[Any], None], values: Sequence[Expr]) -> bool:
     bool
         Whether it will be: the program runs this place once at most.
     """
-    if not are_made():
-        return False
     run = tracing.current()
+    if run is None or not run.runs_once:
+        return False
     in_branch, cells = run.previous is not None, []
     for node in [constant(1, u8), *values] if in_branch else values:
         cells.append(MutableCell("a call"))
@@ -116,10 +120,18 @@ def apart(run: Trace) -> Iterator[list[Any]]:
     """A context in which what is asked for goes into a list of its own."""
     memory, own = run.outermost.memory, []
     before, memory[_CALLS] = entries(run), own
+    around = memory.get(_AROUND)
+    memory[_AROUND] = before if around is None else around
     try:
         yield own
     finally:
-        memory[_CALLS] = before
+        memory[_CALLS], memory[_AROUND] = before, around
+
+
+def entries_of_program(run: Trace) -> list[Any]:
+    """As :func:`entries`, those around all that goes into lists of its own."""
+    around = run.outermost.memory.get(_AROUND)
+    return entries(run) if around is None else around
 
 
 def contents(run: Trace, recorded: RecordedCall) -> list[Expr]:
@@ -172,7 +184,11 @@ def raise_if(failed: Any, numbers: Sequence[Any], error: Callable[..., Exception
     bool
         Whether it is checked; see :func:`call`.
     """
-    is_made, run = call(_Check(error), [failed, *numbers]), tracing.current()
+    run = tracing.current()
+    elsewhere = None if run is None or run.runs_once else run.outermost.memory.get(ELSEWHERE)
+    if elsewhere is not None:
+        return elsewhere(failed, numbers, error)
+    is_made = call(_Check(error), [failed, *numbers])
     if is_made and run.previous is None:
         run.memory.setdefault(_RAISED, []).append(failed)
         values_of_call.doubt(failed)

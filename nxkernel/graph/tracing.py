@@ -165,6 +165,8 @@ class Trace:
         """
         nodes = tuple(map(self.node, operands))
         spec = primitive.rule(*[node.spec for node in nodes], **params)
+        if _state.watch is not None:
+            _state.watch(self, primitive, nodes, params)
         self.nodes += 1
         if self.nodes > LONG and _state.is_tentative:
             raise LongTraceError
@@ -267,13 +269,21 @@ class BodyTrace(Trace):
         For inputs of an iteration of a loop, what they are in the first one.
     relied_on : set
         Those of which that decided about a type.
+    is_turn : bool
+        Whether it is of the body of a loop.
+    is_closed : bool
+        Whether what it writes to cells from outside is handed on to nobody.
     """
 
-    __slots__ = ("_own", "_placeholders", "beginnings", "captured", "entered", "inputs", "relied_on", "side", "written")
+    __slots__ = (
+        "_own", "_placeholders", "beginnings", "captured", "entered", "inputs", "is_closed", "is_turn", "relied_on",
+        "side", "written",
+    )  # fmt: skip
 
-    def __init__(self, side: bool = False) -> None:
+    def __init__(self, side: bool = False, is_turn: bool = False) -> None:
         super().__init__(self._lift)
-        self.side = side
+        self.side, self.is_turn = side, is_turn
+        self.is_closed = False
         self.inputs: list[Expr] = []
         self.captured: list[Any] = []
         self.entered: dict[MutableCell, Expr] = {}
@@ -382,9 +392,14 @@ def trace_body(
         The tensors or nodes from outside.
     """
     with BodyTrace() as trace:
+        trace.is_closed = True
         parameters = [trace.input(label, spec) for label, spec in inputs]
         outputs = [trace.node(leaf) for leaf in leaves(function(*parameters))]
     return Graph(name, [*parameters, *trace.lifted], outputs, list), trace.captured
+
+
+#: Called with the trace, the primitive, its operands and its parameters.
+Watch = Callable[[Trace, Primitive, tuple[Expr, ...], dict[str, Any]], None]
 
 
 class _ThreadState(threading.local):
@@ -392,6 +407,7 @@ class _ThreadState(threading.local):
     source: SourceLocation | None = None
     module: str = ""
     is_tentative: bool = False
+    watch: Watch | None = None
 
 
 _state = kept(_ThreadState())
@@ -427,6 +443,21 @@ def outermost(node: Expr) -> Expr:
 def suspended() -> AbstractContextManager[None]:
     """Context manager: execute primitives at once, whatever trace is active."""
     return ScopedSetting(_state, "trace", None)
+
+
+def recording_in(trace: Trace) -> AbstractContextManager[None]:
+    """Context manager: record into a trace that encloses the active one, what comes before that there."""
+    return ScopedSetting(_state, "trace", trace)
+
+
+def watching(watch: Watch | None) -> AbstractContextManager[None]:
+    """Context manager: a function is called for each operation before it is recorded; None for none."""
+    return ScopedSetting(_state, "watch", watch)
+
+
+def is_on_behalf() -> bool:
+    """Whether new nodes are attributed to a given line: those of gradients, and such as are recorded again."""
+    return _state.source is not None
 
 
 def tentative(holds: bool) -> AbstractContextManager[None]:

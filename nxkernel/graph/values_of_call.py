@@ -86,10 +86,10 @@ class ValuesOfCall:
         """Ask, before the next question, whether an error is raised where the program has come to."""
         self._doubts.append(failed)
 
-    def answer(self, node: Expr) -> np.ndarray | None:
+    def answer(self, node: Expr, of_numbers: bool = False) -> np.ndarray | None:
         """The whole numbers of a node; those that are up to arguments are checked from now on.
 
-        None for what Python numbers make alone, and for what is no value of the call.
+        None for what is no value of the call, and for what Python numbers make alone unless `of_numbers` says so.
 
         Raises
         ------
@@ -99,9 +99,9 @@ class ValuesOfCall:
         while self._doubts:
             if self._answer(self._doubts.pop(0)):
                 raise EndedError
-        return self._answer(node)
+        return self._answer(node, of_numbers)
 
-    def _answer(self, node: Expr) -> np.ndarray | None:
+    def _answer(self, node: Expr, of_numbers: bool = False) -> np.ndarray | None:
         for question in self.questions:
             if question.node is node:
                 return question.answer
@@ -109,7 +109,8 @@ class ValuesOfCall:
         parameters = [each for each in order if each.primitive is p.parameter]
         if not parameters and all(each.primitive is not p.njit_call for each in order):
             return self._computed(order)
-        if (parameters and self._numbers.issuperset(parameters)) or len(self.questions) >= _QUESTIONS:
+        is_of_numbers = bool(parameters) and self._numbers.issuperset(parameters)
+        if (is_of_numbers and not of_numbers) or len(self.questions) >= _QUESTIONS:
             return None
         count = math.prod(node.shape)
         if len(self._given) >= count:
@@ -165,17 +166,17 @@ def is_of_call(error: BaseException) -> bool:
     return hasattr(error, _OF_CALL)
 
 
-def elements(value: Any) -> np.ndarray | None:
+def elements(value: Any, of_numbers: bool = False) -> np.ndarray | None:
     """The whole numbers, or truth values, of a small array for the call; None where there is no answer."""
     if not are_told():
         return None
     node = value.__nx_operand__() if isinstance(value, Proxy) else value
     if type(node) is not Expr or not node.type.is_integer or math.prod(node.shape) > _ELEMENTS:
         return None
-    return tracing.current().memory[_ANSWERING].answer(node)
+    return tracing.current().memory[_ANSWERING].answer(node, of_numbers)
 
 
-def number(value: Any, of_array: bool = False) -> int | None:
+def number(value: Any, of_array: bool = False, of_numbers: bool = False) -> int | None:
     """A whole number, or truth value, for the call; None where there is no answer.
 
     Parameters
@@ -183,10 +184,12 @@ def number(value: Any, of_array: bool = False) -> int | None:
     value : int, traced value or proxy
     of_array : bool, optional
         Whether an array of one element is one, too, as where NumPy asks for a truth value.
+    of_numbers : bool, optional
+        Whether there is one, too, for what Python numbers of the call make alone, whose values could be in its key.
     """
     if isinstance(value, int):
         return value
-    found = elements(value) if math.prod(value.shape) == 1 and (of_array or not value.shape) else None
+    found = elements(value, of_numbers) if math.prod(value.shape) == 1 and (of_array or not value.shape) else None
     return None if found is None else int(found.item())
 
 

@@ -88,7 +88,7 @@ def _raise_if(of: Operand, condition: Callable[[], Any], make: Maker) -> None:
         return
     if _scope.collected is not None:
         _scope.collected.append((condition(), make))
-    elif deferred_calls.are_made():
+    elif deferred_calls.are_checked():
         deferred_calls.raise_if(condition(), [], make)
 
 

@@ -92,7 +92,8 @@ def specs_of(name: str, inputs: tuple, options: Mapping[str, Any]) -> tuple:
             )
         )
 
-    structure = containers.flatten((inputs, data), "inputs", inputs_, refuse)
+    given = [containers.flatten(value, "inputs", inputs_, refuse) for value in inputs]
+    structure = ("tuple", None, (("tuple", None, tuple(given)), containers.flatten(data, "inputs", inputs_, refuse)))
     static = tuple(sorted((key, value) for key, value in options.items() if key not in data))
     return structure, tuple(spec_of(value, path) for path, value in inputs_), static
 

@@ -12,7 +12,7 @@ from nxkernel.graph import tracing
 from nxkernel.messages.other_libraries import Hint
 from nxkernel.numpy import memory_layout
 from nxkernel.numpy.arrays import indexing
-from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, wrap
+from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.arrays.casting import is_same_kind, type_of
 from nxkernel.numpy.arrays.dynamic_slices import DynamicSlice
 from nxkernel.numpy.arrays.masked_elements import MaskedElements
@@ -66,6 +66,8 @@ def _operator(function: Callable[..., Any], name: str, swapped: bool = False) ->
     def method(self: ArrayValue, other: Any) -> Any:
         # `[0] * n` repeats a list, as Python does when asked again: n times, which has to be known.
         repeats = name == "mul" and isinstance(other, list | tuple) and isinstance(self, Scalar)
+        if type(other) is range:
+            other = as_value(other)
         if repeats or not is_operand(other):
             return NotImplemented
         if is_counted:
@@ -266,7 +268,7 @@ _BYTES = "The bytes are there when the program has run: return the array, and as
 #: What only memory that is there can tell.
 _OF_MEMORY = {
     "data": ("x", _WHERE),
-    "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE), "setflags": ("x.copy()", _WHERE),
+    "ctypes": ("x", _WHERE), "base": ("np.shares_memory(a, b)", _WHERE),
     "dumps": ("x", _BYTES),
     "resize": ("x = np.resize(x, shape)", "The array keeps its size, and the variable gets another one."),
 }  # fmt: skip
@@ -294,6 +296,7 @@ def _install() -> None:
     for name, entry in _OF_MEMORY.items():
         setattr(ArrayValue, name, Hint(name, entry, "an array of a NumPy program"))
     _put_on(ArrayValue, {"strides": property(memory_layout.strides), "flags": property(memory_layout.MemoryFlags)})
+    _put_on(ArrayValue, {"setflags": memory_layout.setflags})
     _put_on(Array, {"__getitem__": indexing.get, "__setitem__": indexing.put, "flat": property(_flat, _set_flat)})
     _put_on(Scalar, selection.SCALAR_PARTS)
     _put_on(Scalar, {"T": property(lambda self: self), "flat": property(lambda self: Array.of(self.node).flat)})

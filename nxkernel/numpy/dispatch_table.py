@@ -13,6 +13,7 @@ import numpy as np
 from nxkernel import compile_thread, numba_functions, ops, types
 from nxkernel.errors import NxTypeError, TracedValueError, message
 from nxkernel.graph import tracing
+from nxkernel.library_functions import LIBRARIES
 from nxkernel.numpy import constants, refused_random
 from nxkernel.numpy.arrays.array import as_value, holds_traced, wrap
 from nxkernel.numpy.base import eager_rules, refused_writing
@@ -127,9 +128,9 @@ def twin(function: Any) -> Any:
 
 
 def _is_of_others(function: Any) -> bool:
-    """Whether a function or class in Python is of another library than SciPy, whose counterparts take time to load."""
+    """Whether a function or class in Python is of none of the libraries whose counterparts take time to load."""
     in_python = isinstance(function, types_.FunctionType | types_.MethodType | type)
-    return in_python and str(getattr(function, "__module__", "")).partition(".")[0] != "scipy"
+    return in_python and str(getattr(function, "__module__", "")).partition(".")[0] not in LIBRARIES
 
 
 def _is_numpys(function: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.numpy.arrays import memory_order
 from nxkernel.numpy.arrays.array import Array, ArrayValue
 
@@ -28,22 +29,31 @@ def strides(array: ArrayValue) -> tuple[int, ...]:
 
 
 class MemoryFlags:
-    """The flags of an array, as :attr:`numpy.ndarray.flags`; they are read and not set.
+    """The flags of an array, as :attr:`numpy.ndarray.flags`; of these ``writeable`` can be set.
 
     Parameters
     ----------
     array : ArrayValue
     """
 
-    __slots__ = ("_steps", "aligned", "owndata", "writeable", "writebackifcopy")
+    __slots__ = ("_array", "_steps", "aligned", "owndata", "writebackifcopy")
 
     def __init__(self, array: ArrayValue) -> None:
         is_array = isinstance(array, Array)
         if is_array:
             array.record_order_dependence()
         self._steps = (array.shape, array.strides_in_memory) if is_array else ((), ())
-        self.owndata, self.writeable = not (is_array and array.steps), is_array and array.writeable
+        self._array, self.owndata = array, not (is_array and array.steps)
         self.aligned, self.writebackifcopy = True, False
+
+    @property
+    def writeable(self) -> bool:
+        """Whether the array may be assigned into."""
+        return isinstance(self._array, Array) and self._array.writeable
+
+    @writeable.setter
+    def writeable(self, value: Any) -> None:
+        setflags(self._array, write=value)
 
     @property
     def c_contiguous(self) -> bool:
@@ -82,3 +92,41 @@ class MemoryFlags:
         if name not in _NAMES:
             raise KeyError("Unknown flag")
         return getattr(self, _NAMES[name])
+
+    def __setitem__(self, name: Any, value: Any) -> None:
+        if _NAMES.get(name) != "writeable":
+            raise KeyError("Unknown flag")
+        self.writeable = value
+
+
+def setflags(array: ArrayValue, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    """Say whether an array that the program has made may be assigned into.
+
+    Parameters
+    ----------
+    array : array
+    write : bool, optional
+    align, uic : bool, optional
+        They change nothing.
+
+    Raises
+    ------
+    NxTypeError
+        For an array of the caller's, which would stay as it is.
+    NxValueError
+        For elements that several places share, which are not assigned into.
+    """
+    if write is None or not array.shape or bool(write) == array.writeable:
+        return
+    if array.root.cell.shared:
+        raise NxTypeError(
+            message(
+                "an array of the caller's keeps its flags: a program does not set them.",
+                "Set them where the function is called, or those of a copy: x = x.copy().",
+            )
+        )
+    if write and not all(step.writeable for step in array.steps):
+        raise NxValueError(
+            message("this array cannot be made writeable: its elements are shared.", "Assign into a copy of it.")
+        )
+    array.writeable = bool(write)

@@ -10,14 +10,12 @@ from collections.abc import Sequence
 
 from nxkernel import primitives as p
 from nxkernel import types
-from nxkernel.graph.expr import Expr, Graph, parameter
+from nxkernel.graph.expr import Expr
 from nxkernel.graph.traverse import replayed
 from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.transforms import adjoints  # noqa: F401 - the rules
 from nxkernel.transforms.adjoints import integer_paths
 from nxkernel.transforms.adjoints.backward_pass import pullback
-from nxkernel.transforms.adjoints.rule_table import tangent_spec, zeros
-from nxkernel.transforms.recording_trace import RecordingTrace
 
 __all__ = ["gradients"]
 
@@ -60,22 +58,4 @@ def gradients(
         # What lies before the inputs is none of this; a loop that takes gradients would go through all its iterations
         # again.
         together = replayed([*named, *more], {node: node for node in inputs}, replacing)
-        slopes = [
-            _flat(slope, inputs) if jumps else slope
-            for slope, jumps in zip(together, integer_paths.jumping(together[: len(named)], inputs), strict=False)
-        ]
-    return slopes, together[len(named) :]
-
-
-def _flat(slope: Expr, inputs: Sequence[Expr]) -> Expr:
-    """A gradient that is piecewise constant in the inputs, such as that of sorting, marked to have zero gradient
-    itself.
-    """
-    ways = [node for node in inputs if node.type.is_float or node.type.is_complex]
-    if not ways:
-        return slope
-    with RecordingTrace():
-        cotangent = parameter(0, "g", tangent_spec(slope.spec))
-        backward = Graph("gradient", [cotangent], [cotangent, *(zeros(node.spec) for node in ways)], list)
-    (flat,) = apply(p.custom_grad, slope, slope, *ways, results=1, inputs=1 + len(ways), backward=backward)
-    return flat
+        return integer_paths.flattened(together[: len(named)], inputs), together[len(named) :]

@@ -82,7 +82,7 @@ class Simplification:
     ) -> Expr | dict[int, Expr]:
         """The simplified form of a node, or of those results of a loop or branch that are used."""
         wanted = asked.get(id(node), set())
-        if node.primitive is not p.custom_grad and any(type(value) is Graph for value in node.params.values()):
+        if node.primitive not in p.WITH_DERIVATIVES and any(type(value) is Graph for value in node.params.values()):
             params = {key: self._graph(v) if type(v) is Graph else v for key, v in node.params.items()}
             node = Expr(node.primitive, tuple(operands), params, node.spec, node.source)
         elif any(a is not b for a, b in zip(operands, node.operands, strict=True)):
@@ -387,5 +387,5 @@ def _after_nothing(node: Expr) -> Expr | None:
 @_rule(p.elem)
 def _with_own_gradient(node: Expr) -> Expr | None:
     # Gradients have been taken by now.
-    node_with_gradient = node.operands[0]
-    return node_with_gradient.operands[node.params["index"]] if node_with_gradient.primitive is p.custom_grad else None
+    whole = node.operands[0]
+    return whole.operands[node.params["index"]] if whole.primitive in p.WITH_DERIVATIVES else None

@@ -20,7 +20,7 @@ from nxkernel.graph.traverse import post_order
 from nxkernel.ops.machinery.dispatch import apply, filled
 from nxkernel.shapes import unnamed
 from nxkernel.transforms.adjoints import trip_counts
-from nxkernel.transforms.vectorize_entries import EntryEvaluation, MappedValue, Rule
+from nxkernel.transforms.vectorize_entries import EntryEvaluation, MappedValue, Rule, is_masked
 
 # Branches -------------------------------------------------------------------------------------------------------------
 
@@ -35,7 +35,7 @@ def _cond(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> 
         return _both_sides(entries, predicate.node, sides, arguments)
     flags = [value.mapped for value in arguments]
     after = [any(pair) for pair in zip(*(mapped_outputs(side, flags) for side in sides), strict=True)]
-    extra = _active(entries) if any(map(_has_loop, sides)) else []
+    extra = _active(entries) if any(map(_asks_who_is_active, sides)) else []
 
     def finish(inside: EntryEvaluation, values: Sequence[MappedValue]) -> list[Expr]:
         return inside.brought(values, after)
@@ -155,7 +155,7 @@ def _until_all_are_done(
     )
 
 
-# Gradients of the user's ---------------------------------------------------------------------------------------------
+# Derivatives of the user's -------------------------------------------------------------------------------------------
 
 
 def _custom_grad(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
@@ -176,9 +176,41 @@ def _custom_grad(entries: EntryEvaluation, node: Expr, operands: list[MappedValu
     flags = [True] * count + [value.mapped for value in outside]
     backward = _part(entries, old, flags, extra, finish)
     arguments = [*results, *operands[count:]]
-    params = {"results": count, "inputs": end - count, "backward": backward}
+    params = node.params | {"backward": backward}
     outputs = apply(p.custom_grad, *(value.node for value in arguments), *extra, **params)
     return [MappedValue(part, True) for part in outputs]
+
+
+def _custom_jvp(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+    if not any(operand.mapped for operand in operands):
+        return None
+    count, end = node.params["results"], node.params["results"] + node.params["inputs"]
+    arguments = [*(entries.over(value) for value in operands[:count]), *operands[count:]]
+    flags = [value.mapped for value in [*operands[count:end], *arguments]]
+    forward = _part(entries, node.params["forward"], flags, _active(entries), _over)
+    outputs = apply(
+        p.custom_jvp, *(value.node for value in arguments), *_active(entries), **node.params | {"forward": forward}
+    )
+    return [MappedValue(part, True) for part in outputs]
+
+
+def _linear_solve(entries: EntryEvaluation, node: Expr, operands: list[MappedValue]) -> list[MappedValue] | None:
+    if not any(operand.mapped for operand in operands):
+        return None
+    count = node.params["results"]
+    arguments = [*(entries.over(value) for value in operands[: 2 * count]), *operands[2 * count :]]
+    flags = [value.mapped for value in arguments[count:]]
+    graphs = {
+        name: _part(entries, part, flags, _active(entries), _over)
+        for name, part in node.params.items()
+        if isinstance(part, Graph)
+    }
+    outputs = apply(p.linear_solve, *(value.node for value in arguments), *_active(entries), **node.params | graphs)
+    return [MappedValue(part, True) for part in outputs]
+
+
+def _over(inside: EntryEvaluation, values: Sequence[MappedValue]) -> list[Expr]:
+    return [inside.over(value).node for value in values]
 
 
 # What both have in common --------------------------------------------------------------------------------------------
@@ -240,10 +272,12 @@ def _settled(node: Expr, mapped: Sequence[bool]) -> tuple[bool, list[bool]]:
             return asked, flags
 
 
-def _has_loop(graph: Graph) -> bool:
+def _asks_who_is_active(graph: Graph) -> bool:
+    """Whether a loop of a graph, or what it calls in the interpreter, goes by the entries that are active."""
     return any(
         node.primitive is p.while_
-        or (node.primitive is p.cond and any(_has_loop(node.params[side]) for side in ("then", "otherwise")))
+        or is_masked(node)
+        or (node.primitive is p.cond and any(_asks_who_is_active(node.params[side]) for side in ("then", "otherwise")))
         for node in post_order(graph.outputs)
     )
 
@@ -260,4 +294,7 @@ def _truth(predicate: Expr) -> Expr:
 
 
 #: What becomes of loops and branches.
-RULES: dict[p.Primitive, Rule] = {p.cond: _cond, p.while_: _while, p.custom_grad: _custom_grad}
+RULES: dict[p.Primitive, Rule] = {
+    p.cond: _cond, p.while_: _while, p.custom_grad: _custom_grad, p.custom_jvp: _custom_jvp,
+    p.linear_solve: _linear_solve,
+}  # fmt: skip

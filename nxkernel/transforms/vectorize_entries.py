@@ -159,6 +159,8 @@ class EntryEvaluation:
             return result
         mapped = [operand.mapped for operand in operands]
         nodes = [operand.node for operand in operands]
+        if is_masked(node) and (self.active is not None or any(mapped)):
+            return self._called_where_active(node, operands)
         if not any(mapped):
             return self._same_for_all(node, nodes)
         if node.primitive is p.njit_call:
@@ -175,6 +177,24 @@ class EntryEvaluation:
         arguments = self.brought(operands, [True] * len(operands))
         results = apply(p.njit_call, *arguments, function=function.over_entries(self.size))
         return [MappedValue(part, True) for part in results] if type(results) is tuple else MappedValue(results, True)
+
+    def _called_where_active(self, node: Expr, operands: Sequence[MappedValue]) -> NodeValue:
+        mask, token, *values = operands
+        if not self.size:
+            return token
+        if self.active is None and not any(value.mapped for value in (mask, *values)):
+            # Entries that have been elsewhere before say the same thing here.
+            last = apply(p.reduce_max, token.node, axes=(0,), keep_axes=False)
+            return self._same_for_all(node, [mask.node, last, *[value.node for value in values]])
+        speaks, *others = self.brought(operands, [True] * len(operands))
+        if self.active is not None:
+            speaks = apply(p.logical_and, self.active, speaks)
+        function = node.params["function"].over_entries(self.size)
+        result = apply(p.njit_call, speaks, *others, function=function)
+        if any(operand.mapped for operand in operands):
+            return MappedValue(result, True)
+        # That it goes by the active entries is no reason for what follows to differ between them.
+        return MappedValue(apply(p.reduce_max, result, axes=(0,), keep_axes=False), False)
 
     def _same_for_all(self, node: Expr, operands: list[Expr]) -> NodeValue:
         if not operands:
@@ -205,6 +225,12 @@ class EntryEvaluation:
         first = [filled(0, types.s64, ()), filled(0, spec.type, spec.shape, spec.names)]
         outside = [value.node for value in operands]
         return apply(p.while_, *first, *outside, condition=condition, body=body, state=2)[1]
+
+
+def is_masked(node: Expr) -> bool:
+    """Whether a node is a call of a function in the interpreter that is told for which entries it is."""
+    function = node.params["function"] if node.primitive is p.njit_call else None
+    return isinstance(function, HostFunction) and function.masked
 
 
 def _starts(first: Expr, value: Expr) -> list[Expr]:

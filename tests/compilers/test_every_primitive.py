@@ -19,7 +19,7 @@ from random_primitives import CASES, REFERENCES, Drawn, Surroundings, compare
 
 #: Primitives that stand at the edge of graphs, parts of results, which every test of several results takes, loops
 #: and choices, of which there are random functions in `tests/definitions/flow`, and functions of the user's.
-WITHOUT_CASES = {p.parameter, p.constant, p.elem, p.while_, p.cond, p.custom_grad, p.njit, p.njit_call}
+WITHOUT_CASES = {p.parameter, p.constant, p.elem, p.while_, p.cond, *p.WITH_DERIVATIVES, p.njit, p.njit_call}
 #: Programs of one primitive alone that are drawn in a run of all tests.
 FEW, SOME = 2, 5
 

@@ -2,7 +2,7 @@
 
 Longer ones have tests of their own: functions and texts by position (`calls/test_static_by_position.py`), programs
 that are compiled ahead (`calls/test_compiled.py`), patterns (`syntax/test_match_statements.py`), clocks and random
-numbers (`flow/operators/test_clock_calls.py`), settings of a machine (`keys/test_default_options.py`).
+numbers (`flow/operators/test_calls_named_under_jit.py`), settings of a machine (`keys/test_default_options.py`).
 """
 
 import numpy as np

@@ -65,12 +65,12 @@ REFUSED = [
         ),
     ),
     (
-        "def f(x):\n    while x[0] > 0:\n        nx.print_value(x[0])\n        x = x - 1\n    return x",
+        "def f(x):\n    return nx.reduce(x, 0.0, lambda a, b: nx.print_value(a + b))",
         (
-            "values cannot be printed in a loop of the compiled program, or in what is traced on its own.\n"
-            "  cell.py, line 4:  nx.print_value(x[0])\n"
-            "  Return the values from the definition, and print them there; those of a loop in an array: a[i] = v.\n"
-            "  `for i in nx.unroll(range(n))` writes a loop out, in which they are printed."
+            "values cannot be printed in what is traced on its own, such as the function of nx.reduce or the gradient "
+            "of nx.custom_grad.\n"
+            "  cell.py, line 3:  return nx.reduce(x, 0.0, lambda a, b: nx.print_value(a + b))\n"
+            "  Return the values from the definition, and print them there."
         ),
     ),
     (

@@ -43,6 +43,9 @@ AROUND = {
     "value_and_grad": lambda f, y: lambda x: sum(nx.value_and_grad(lambda x: f(x) * y)(x)),
     "jacobian": lambda f, y: nx.jacobian(lambda x: f(x) * y),
     "jvp": lambda f, y: lambda x: nx.jvp(f, (x,), (x * y,))[1],
+    "linearize": lambda f, y: lambda x: nx.linearize(f, x)[1](x * y),
+    "jacfwd": lambda f, y: nx.jacfwd(lambda x: f(x) * y),
+    "jacrev": lambda f, y: nx.jacrev(lambda x: f(x) * y),
     "vjp": lambda f, y: lambda x: nx.vjp(f, x)[1](f(x) * y)[0],
     "hessian": lambda f, y: nx.hessian(lambda x: f(x) * y),
     "vmap": lambda f, y: lambda x: nx.sum(nx.vmap(lambda s: f(x * s) * y)(nx.tensor([1.0, 2.0], type="f64"))),
@@ -52,7 +55,10 @@ AROUND = {
     "choice": in_a_choice,
 }
 #: How many derivatives each takes.
-ORDERS = {"grad": 1, "value_and_grad": 1, "jacobian": 1, "jvp": 1, "vjp": 1, "hessian": 2}
+ORDERS = {
+    "grad": 1, "value_and_grad": 1, "jacobian": 1, "jacfwd": 1, "jacrev": 1, "jvp": 1, "linearize": 1, "vjp": 1,
+    "hessian": 2,
+}  # fmt: skip
 
 
 def nested(names, y):

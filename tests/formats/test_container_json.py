@@ -124,7 +124,85 @@ def test_classes_must_be_given():
     )
     assert "the class given has a, b" in refusal(Pair(1, 2), [dataclasses.make_dataclass("Pair", ["a", "b"])])
     assert refusal(1, [Pair, other]) == "two of the classes are called Pair"
-    assert refusal(1, [Empty]).startswith("classes are named tuples and dataclasses, got <class ")
+    assert refusal(1, [Empty]).startswith("classes are named tuples, dataclasses and declared ones, got <class ")
+
+
+@nx.container(static=["mode"])
+class Anything:
+    def __init__(self, **members):
+        self.__dict__.update(members)
+
+    @property
+    def total(self):
+        raise AssertionError("code runs")
+
+    @total.setter
+    def total(self, value):
+        raise AssertionError("code runs")
+
+
+@nx.container(fields=["w"], static=["mode"])
+class Layer:
+    def __init__(self, w, mode):
+        self.w, self.mode = w, mode
+
+
+@nx.container(static=["label"])
+class Labelled(dict):
+    pass
+
+
+def read(node):
+    return StructureReader(ByteSource(b"", "x.nxk"), [], ()).value(node)
+
+
+def test_objects_of_declared_classes():
+    value = Anything(w=nx.eye(2), mode=("a", None), parts=[Layer(1, "x")])
+    back = through(value)
+    assert (type(back), list(vars(back)), back.mode, type(back.parts[0])) == (
+        Anything, ["w", "mode", "parts"], ("a", None), Layer,
+    )  # fmt: skip
+    labelled = Labelled(b=1, a=2)
+    labelled.label = "x"
+    back = through(labelled)
+    assert (type(back), list(back.items()), back.label) == (Labelled, [("b", 1), ("a", 2)], "x")
+    named = nx.container(type("Named", (Pair,), {"__module__": __name__}), static=["unit"])(1, 2)
+    named.unit = "m"
+    back = through(named)
+    assert (type(back), tuple(back), back.unit) == (type(named), (1, 2), "m")
+
+
+@pytest.mark.parametrize(
+    ("items", "fields", "text"),
+    [
+        (None, [["total", 1]], "the Anything in it has the fields ['total'], the class given has other names for its"),
+        (None, [["__class__", 1]], "the Anything in it has the fields ['__class__'], the class given has other names"),
+        (None, [["a b", 1]], "the Anything in it has the fields ['a b'], the class given has other names"),
+        (None, [["a", None], ["a", None]], "the Anything in it has the fields ['a', 'a'], the class given has other"),
+        (None, [[None, 1]], "the Anything in it has the fields [None], the class given has other names"),
+        (["list", []], [["a", None]], "its structure has ['list', []], which is nothing that version 1"),
+        (3, [["a", None]], "its structure has 3, which is nothing that version 1"),
+    ],
+)
+def test_what_a_file_says_of_objects_is_checked(items, fields, text):
+    with pytest.raises(NxValueError) as error:
+        read(["object", __name__, "Anything", items, fields])
+    assert text in str(error.value)
+
+
+def test_declared_classes_are_found_by_module_and_name():
+    assert read(["object", __name__, "Anything", None, [["a", None]]]).a is None
+    for node in (
+        ["object", "elsewhere", "Anything", None, [["a", None]]],
+        ["object", __name__, "Unknown", None, [["a", None]]],
+        ["object", __name__, "Empty", None, []],
+    ):
+        with pytest.raises(NxValueError, match="which is not among the classes given"):
+            read(node)
+    with pytest.raises(NxValueError, match="the Layer in it has the fields"):
+        read(["dataclass", __name__, "Layer", [["w", None], ["mode", "x"]]])
+    with pytest.raises(NxValueError, match=r"the Layer in it has the fields \['w'\], the class given has w, mode"):
+        read(["object", __name__, "Layer", None, [["w", None]]])
 
 
 class Level(IntEnum):
@@ -137,11 +215,12 @@ class Level(IntEnum):
         (
             {"a": [Empty()]},
             "a Empty cannot be written: value['a'][0].\n"
-            "  Write tensors, arrays, numbers, texts, and tuples, lists, dicts, named tuples and dataclasses of them.",
+            "  Write tensors, arrays, numbers, texts, and containers of them, whose classes nx.container declares.",
         ),
         (
             OrderedDict(a=1),
-            "a OrderedDict cannot be written: value.\n  Its class would be lost: write dict(x) in its place.",
+            "a OrderedDict cannot be written: value.\n  Its class would be lost: write dict(x) in its place, or "
+            "declare it: nx.container(OrderedDict).",
         ),
         (
             Pair(Level.LOW, 1),

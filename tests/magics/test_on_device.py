@@ -9,7 +9,7 @@ from nxkernel.backends.cuda import availability, devices
 DOUBLED = "%%defn --compiler numba_cuda\ndef doubled(x):\n    return x * 2"
 
 #: What no option for rules of types is shown as.
-BY_TEXT = "promotion = None: the text of each function says whose rules hold\n"
+BY_TEXT = "promotion = None: the text of each function says whose rules hold\nchecked = False, built in\n"
 
 
 @pytest.fixture

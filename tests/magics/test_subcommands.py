@@ -11,7 +11,7 @@ from nxkernel_magics.subcommands import COMMANDS
 SCALE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
 
 #: What no option for rules of types is shown as.
-BY_TEXT = "promotion = None: the text of each function says whose rules hold\n"
+BY_TEXT = "promotion = None: the text of each function says whose rules hold\nchecked = False, built in\n"
 
 
 @pytest.fixture
@@ -230,9 +230,11 @@ def test_options_are_shown_and_set(settings):
 def test_options_tell_which_variable_they_come_from(settings):
     shell, set_ = settings
     set_(NXKERNEL_COMPILER="evaluator", NXKERNEL_PROMOTION="nx", NXKERNEL_THREADS="3", NXKERNEL_CPU="x86-64-v3")
+    set_(NXKERNEL_CHECKED="1")
     assert shell.run("%nx options").out == (
         "compiler = 'evaluator', NXKERNEL_COMPILER\n"
         "promotion = 'nx', NXKERNEL_PROMOTION\n"
+        "checked = True, NXKERNEL_CHECKED\n"
         f"threads = {nx.get_threads()}, NXKERNEL_THREADS\n"
         "NXKERNEL_CPU = 'x86-64-v3'\n"
     )
@@ -257,7 +259,7 @@ def test_threads_are_an_option_of_the_session(settings):
 
 def test_wrong_options(shell):
     assert shell.run("%nx options compilr=evaluator").err == (
-        "UsageError: there is no default option 'compilr'.\n  There are compiler, promotion.\n"
+        "UsageError: there is no default option 'compilr'.\n  There are compiler, promotion, checked.\n"
     )
     assert "there is no compiler 'gcc'" in shell.run("%nx options compiler=gcc").err
     assert shell.run("%nx options compiler").err == (

@@ -121,3 +121,12 @@ def test_numbers_of_a_list():
     for found, expected in zip(f(x), (np.array([4.5, 3.0, 2.0, 1.0]), np.float32(10.5) + x.astype("f4")), strict=True):
         np.testing.assert_array_equal(found, expected)
         assert found.dtype == expected.dtype
+
+
+def test_ranges_are_operands():
+    @nx.jit
+    def f(x):
+        return (x + range(3)) / 2, range(1, 6, 2) * x
+
+    for found, expected in zip(f(np.ones(3)), ([0.5, 1.0, 1.5], [1.0, 3.0, 5.0]), strict=True):
+        np.testing.assert_array_equal(found, expected)

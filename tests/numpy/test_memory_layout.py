@@ -59,3 +59,46 @@ def test_strides_that_are_refused():
         nx.jit(lambda a: strided(a[0], (6, 2), (8, 8)))(A)
     with pytest.raises(NxTypeError, match="takes an array in C order"):
         nx.jit(lambda a: strided(a.T, (2, 2), (8, 8)))(A)
+
+
+def test_arrays_that_are_said_to_be_read_only():
+    def f(x):
+        y = x.copy()
+        y.setflags(write=False)
+        view = y[1:]
+        try:
+            y[0] = 9.0
+        except ValueError:
+            x = x + 1
+        try:
+            view[0] = 9.0
+        except ValueError:
+            x = x + 1
+        y.flags.writeable = True
+        y[0] = 5.0
+        y.flags["WRITEABLE"] = False
+        return x, y * 1, y.flags.writeable
+
+    found, expected = nx.jit(f)(np.ones(3)), f(np.ones(3))
+    for ours, theirs in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize(
+    ("act", "text"),
+    [
+        (lambda x: x.setflags(write=False), "an array of the caller's keeps its flags: a program does not set them."),
+        (
+            lambda x: np.broadcast_to(x + 1, (2, 3)).setflags(write=True),
+            "this array cannot be made writeable: its elements are shared.",
+        ),
+    ],
+)
+def test_flags_that_are_not_set(act, text):
+    def f(x):
+        act(x)
+        return x * 2
+
+    with pytest.raises((NxTypeError, NxValueError)) as caught:
+        nx.jit(f)(np.ones(3))
+    assert str(caught.value).split("\n")[0] == text

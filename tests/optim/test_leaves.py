@@ -46,7 +46,16 @@ def test_another_shape_is_named_by_its_path():
 
 
 def test_none_among_gradients_is_named_by_its_path():
-    assert refusal(NxTypeError, lambda: optim.scale(2.0).update({"w": None}, ())) == (
-        "optimizers work on tensors and containers of them: grads['w'] is None.\n"
+    assert refusal(NxTypeError, lambda: optim.apply_updates({"w": nx.tensor(1.0)}, {"w": None})) == (
+        "params and updates are not built alike.\n  params['w'] is a tensor, updates['w'] is None."
+    )
+
+
+def test_what_is_no_tensor_stays_where_it_is():
+    params = {"w": nx.tensor([1.0]), "b": None, "name": "dense"}
+    made = optim.apply_updates(params, {"w": nx.tensor([2.0]), "b": None, "name": "dense"})
+    assert (made["w"].to_list(), made["b"], made["name"]) == ([3.0], None, "dense")
+    assert refusal(NxTypeError, lambda: optim.scale(2.0).update(None, ())) == (
+        "optimizers work on tensors and containers of them: grads is None.\n"
         "  Leave it out of the container, or put () in its place."
     )

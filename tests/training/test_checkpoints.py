@@ -16,6 +16,12 @@ class Moments(NamedTuple):
     square: object
 
 
+@nx.container(static=["activation"])
+class Layer:
+    def __init__(self, kernel, bias, activation):
+        self.kernel, self.bias, self.activation = kernel, bias, activation
+
+
 PARTS = {
     "params": {"dense": [nx.tensor([[1.0, 2.0]]), nx.tensor([1.5], type="bf16")]},
     "state": (Moments(nx.tensor(3), ()), nx.iota((2,), names=["x"])),
@@ -87,8 +93,24 @@ def test_what_is_no_checkpoint_is_refused(tmp_path):
 
 
 def test_what_is_no_tensor_is_refused(tmp_path):
-    assert refusal(lambda: training.save_checkpoint(tmp_path / "a", {"x": {"y": None}}), NxTypeError) == (
-        "a checkpoint has tensors in it, x['y'] is None"
+    assert refusal(lambda: training.save_checkpoint(tmp_path / "a", {"x": {"y": {1}}}), NxTypeError) == (
+        "a checkpoint has tensors in it, x['y'] is a set"
+    )
+
+
+def test_what_is_no_data_comes_from_the_one_that_is_read_into(tmp_path):
+    path = tmp_path / "a.safetensors"
+    layer = Layer(nx.tensor([1.0, 2.0]), None, nx.tanh)
+    training.save_checkpoint(path, {"net": {"layer": layer, "kind": "mlp"}})
+    like = {"net": {"layer": Layer(nx.tensor([0.0, 0.0]), None, nx.exp), "kind": "cnn"}}
+    parts, _ = training.load_checkpoint(path, like)
+    found = parts["net"]["layer"]
+    assert (type(found), found.kernel.to_list(), found.bias, found.activation) == (Layer, [1.0, 2.0], None, nx.exp)
+    assert parts["net"]["kind"] == "cnn"
+    assert nx.load_safetensors(path).keys() == {"net['layer'].kernel"}
+    like["net"]["layer"].bias = nx.tensor(0.0)
+    assert refusal(lambda: training.load_checkpoint(path, like)).endswith(
+        "It has no net['layer'].bias, which is f32 here."
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from nxkernel import primitives as p
 from nxkernel.definitions.autodiff import differentiated_variables
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
+from nxkernel.definitions.flow.control.checks import InnerChecks
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.tracing import subgraphs
 from nxkernel.errors import NxTypeError, message
@@ -19,7 +20,7 @@ from nxkernel.messages.grammar import counted
 from nxkernel.numpy.arrays.array import ArrayValue
 from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops.machinery.dispatch import apply, convert, is_number, lasting, operand, spread
-from nxkernel.primitives import Spec
+from nxkernel.primitives import Primitive, Spec
 from nxkernel.shapes import describe, size, unnamed
 from nxkernel.transforms.adjoints.backward_pass import pullback
 from nxkernel.transforms.adjoints.rule_table import plain, tangent_spec
@@ -99,7 +100,7 @@ def custom_grad(expr: Any, inputs: Sequence[Any], function: Callable[[Any], Sequ
         seen = [_as(leaf, g) for leaf, g in zip(leaves, cotangents, strict=True)]
         return _gains(function(containers.rebuild(structure, iter(seen))), input_values, wanted)
 
-    outputs = _with_gradient(results, input_values, backward)
+    outputs = _with_gradient(results, input_values, backward, declared=True)
     return containers.rebuild(structure, iter([_as(leaf, value) for leaf, value in zip(leaves, outputs, strict=True)]))
 
 
@@ -155,19 +156,24 @@ def checkpoint(
                 value if structure is None else containers.rebuild(structure, supply)
                 for value, (structure, _) in zip(args, parts, strict=True)
             ]
-            return call(*seen, **options)
+            with checks:
+                result = call(*seen, **options)
+            return result, checks.leaves
 
+        checks = InnerChecks()
         values = [operand(leaf) for leaf in leaves]
         specs = [(f"x{number}", entry_spec(value.spec)) for number, value in enumerate(values)]
         graph, outside, structure = subgraphs.traced(name, of, specs, differentiated_variables.no_value(name))
-        outputs = _recomputed(graph, [*values, *outside])
+        structure, count = structure[2][0], len(graph.outputs) - len(checks.leaves)
+        outputs, leaves = _recomputed(graph, count, [*values, *outside])
+        checks.keep(leaves, many=False)
         return containers.rebuild(structure, iter([differentiated_variables.in_dialect(value) for value in outputs]))
 
     return differentiated_variables.of(function, checkpointed, promotion)
 
 
-def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:
-    """The results of a graph, which its backward pass computes again from the inputs."""
+def _recomputed(graph: Graph, count: int, values: list[Any]) -> tuple[list[Operand], list[Operand]]:
+    """The results of a graph; those of the first outputs its backward pass computes again from the inputs."""
     values = [operand(value) for value in values]
     results = subgraphs.placed(graph, values)
 
@@ -175,14 +181,14 @@ def _recomputed(graph: Graph, values: list[Any]) -> list[Operand]:
         # These nodes differ from those of the forward pass, so that they are recomputed, and wait for the cotangents.
         began = _token(cotangents)
         nodes = [_behind(tracing.current().node(value), began) for value in values]
-        outputs = replayed(graph.outputs, dict(zip(graph.parameters, nodes, strict=True)))
+        outputs = replayed(graph.outputs[:count], dict(zip(graph.parameters, nodes, strict=True)))
         gains, replacing = pullback(outputs, cotangents, nodes)
         gains = replayed(gains, {}, replacing)
         # The backward pass goes on only when all of these are computed, and the memory for them is free.
         done = _token(gains) if len(gains) > 1 else None
         return [_behind(gain, done) for gain in gains]
 
-    return _with_gradient(results, values, backward)
+    return _with_gradient(results[:count], values, backward, declared=False), results[count:]
 
 
 def _token(nodes: Sequence[Expr]) -> Expr | None:
@@ -206,26 +212,31 @@ def _behind(node: Expr, token: Expr | None) -> Expr:
 
 
 def _with_gradient(
-    results: Sequence[Operand], inputs_: Sequence[Operand], backward: Callable[..., list[Expr]]
+    results: Sequence[Operand], inputs_: Sequence[Operand], backward: Callable[..., list[Expr]], declared: bool
 ) -> list[Operand]:
     """The results as a ``custom_grad`` node: `backward` takes their cotangents to those of the inputs."""
     inside = [entry_spec(value.spec) for value in results], [entry_spec(value.spec) for value in inputs_]
     specs = [("g", tangent_spec(spec)) for spec in inside[0]]
     graph, outside, _ = subgraphs.traced("gradient", backward, specs, differentiated_variables.no_value("the gradient"))
-    count, inputs, names = len(results), len(inputs_), ["value"] * (len(results) + len(inputs_) + len(outside))
+    count, inputs = len(results), len(inputs_)
     if not count:
         return []
-    every = [operand(value) for value in (*results, *inputs_, *outside)]
+    params = {"results": count, "inputs": inputs, "backward": graph, "declared": declared}
+    return with_derivatives(p.custom_grad, [*results, *inputs_, *outside], params)
 
-    def with_gradient(*nodes: Expr) -> list[Expr]:
-        return list(apply(p.custom_grad, *nodes, results=count, inputs=inputs, backward=graph))
+
+def with_derivatives(primitive: Primitive, values: Sequence[Any], params: dict[str, Any]) -> list[Operand]:
+    """The results of a primitive with derivatives of its own, entry by entry along vectorized axes."""
+    every = [operand(value) for value in values]
+
+    def recorded(*nodes: Expr) -> list[Expr]:
+        return list(apply(primitive, *nodes, **params))
 
     if not any(value.vectorized_axes for value in every):
-        return with_gradient(*every)
-    pairs = [(label, entry_spec(value.spec)) for label, value in zip(names, every, strict=True)]
-    wide, more, _ = subgraphs.traced(
-        "custom_grad", with_gradient, pairs, differentiated_variables.no_value("custom_grad")
-    )
+        return recorded(*every)
+    pairs = [("value", entry_spec(value.spec)) for value in every]
+    refuse = differentiated_variables.no_value(primitive.name)
+    wide, more, _ = subgraphs.traced(primitive.name, recorded, pairs, refuse)
     return subgraphs.placed(wide, [*every, *more])
 
 

@@ -11,15 +11,15 @@ from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
+from nxkernel.container_classes.declarations import hint as class_hint
 from nxkernel.definitions.calls.definition import Definition
-from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.snapshot import take_snapshot
 from nxkernel.definitions.flow.operators.call_dispatch import seen
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import WITHOUT_IDENTITY, captured, remember_written, written
 from nxkernel.definitions.keys.leaves import is_leaf
-from nxkernel.definitions.keys.static_values import definition_of
+from nxkernel.definitions.keys.static_values import contents_of, definition_of
 from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue, VectorizedExpr, node_with
@@ -256,6 +256,10 @@ def checked(function: Any, name: str) -> Any:
 HOW = {
     "vmap": "Write nx.vmap(lambda entry: …)(entries).",
     "vjp": "Write value, pull = nx.vjp(lambda x: …, x).",
+    "custom_jvp": "Write @nx.custom_jvp above the function, and @f.defjvp above its rule.",
+    "linearize": "Write value, push = nx.linearize(lambda x: …, x).",
+    "jacfwd": "Write nx.jacfwd(lambda x: …)(x).",
+    "jacrev": "Write nx.jacrev(lambda x: …)(x).",
     "jvp": "Write nx.jvp(lambda x: …, (x,), (v,)).",
     "jacobian": "Write nx.jacobian(lambda x: …)(x).",
     "hessian": "Write nx.hessian(lambda x: …)(x).",
@@ -329,7 +333,7 @@ def no_variable(
     def refuse(path: str, value: Any) -> Exception:
         got = "None" if value is None else a(type(value).__name__)
         what = f"{name}: gradients are for tensors, numbers and containers of them, got {got}."
-        return NxTypeError(message(what, hint))
+        return NxTypeError(message(what, *class_hint(value), hint))
 
     return refuse
 

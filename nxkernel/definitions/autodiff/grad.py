@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -153,7 +152,7 @@ def grad(
 
 def _is_function_form(function: Any, second: Any, name: str) -> bool:
     if callable(second):
-        if callable(function) and not (isinstance(function, tuple) or dataclasses.is_dataclass(function)):
+        if callable(function) and containers.inside(function) is None:
             raise _no_transform(name)
         return False
     if not callable(function):

@@ -211,6 +211,9 @@ def _spread(axes: Axes, structure: Any, what: str) -> list[int | None]:
     """The axis of entries of each leaf, from axes that are given for a container or any part of it."""
     if axes is None or (isinstance(axes, int) and not isinstance(axes, bool)):
         return [axes] * containers.count(structure)
+    if not containers.count(structure):
+        # A text or None, which have no axes: what stands in their places is as good as any other.
+        return []
     parts = _parts(axes, structure)
     if parts is None:
         raise NxTypeError(
@@ -222,16 +225,19 @@ def _spread(axes: Axes, structure: Any, what: str) -> list[int | None]:
 
 def _parts(axes: Axes, structure: Any) -> list[Axes] | None:
     """The axes that are given for each part of a container; None where the axes are built differently."""
-    if structure in (containers.LEAF, containers.NOTHING):
+    if structure == containers.LEAF:
         return None
     kind, detail, children = structure
     inner: list[Axes] | None = None
-    if kind in ("tuple", "list", "named") and isinstance(axes, list | tuple):
+    if kind == "object" and isinstance(axes, detail.class_):
+        opened = containers.inside(axes)
+        inner = [part for _, part in opened[2]] if opened is not None and opened[1].names == detail.names else None
+    elif (kind in ("tuple", "list") or (kind == "object" and issubclass(detail.class_, tuple | list))) and isinstance(
+        axes, list | tuple
+    ):
         inner = list(axes)
     elif kind == "dict" and isinstance(axes, dict) and set(axes) == set(detail.keys):
         inner = [axes[key] for key in detail.keys]
-    elif kind == "dataclass" and isinstance(axes, detail[0]):
-        inner = [getattr(axes, name) for name in detail[1]]
     return inner if inner is not None and len(inner) == len(children) else None
 
 

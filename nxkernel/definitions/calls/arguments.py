@@ -13,11 +13,11 @@ from nxkernel import types
 from nxkernel.definitions.captures.snapshot import Snapshot
 from nxkernel.definitions.captures.snapshot_builder import SnapshotWalk
 from nxkernel.definitions.devices import device_programs
-from nxkernel.definitions.keys import argument_errors, containers
+from nxkernel.definitions.keys import argument_errors, containers, default_options
 from nxkernel.definitions.keys.argument_identity import IdentityTracker, has_identity
 from nxkernel.definitions.keys.fast_keys import root_of
 from nxkernel.definitions.keys.leaves import Leaf, array_of, kind_of, spec_of
-from nxkernel.definitions.keys.static_values import constant, describe
+from nxkernel.definitions.keys.static_values import by_contents, constant, describe
 from nxkernel.definitions.observe.key_changes import KEYWORDS, Parts
 from nxkernel.definitions.outputs import assigned_arrays
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
@@ -46,6 +46,8 @@ class CallArguments:
         Of each positional argument what it is, and how it is built; `names` has the names of these.
     options : dict
     compiler : str
+    checked : bool
+        Whether its program looks for what goes wrong in it.
     snapshot : Snapshot
     arrays : list of (str, Spec, array)
         The captured arrays, those of functions among the options included.
@@ -75,6 +77,8 @@ class CallArguments:
         The numbers that were constants of programs before this call, each with what its event says of it.
     host_results : HostResults
         What functions have given to it that it calls.
+    held : sequence of (str, Any)
+        The static values in containers that somebody can change, or that have to be looked into, by their paths.
     """
 
     __slots__ = (
@@ -82,6 +86,7 @@ class CallArguments:
         "_walk",
         "arrays",
         "assigned",
+        "checked",
         "compiler",
         "dialect",
         "donated",
@@ -89,6 +94,7 @@ class CallArguments:
         "found_assigned",
         "found_fixed",
         "given",
+        "held",
         "hooks",
         "host_results",
         "inputs_now",
@@ -127,6 +133,7 @@ class CallArguments:
         donated: Collection[str] = (),
         order: tuple[str, ...] = (),
         inputs_now: Mapping[str, str] = MappingProxyType({}),
+        held: Sequence[tuple[str, Any]] = (),
     ) -> None:
         self.names, self.given, self.structures = names, args, tuple(structures)
         self.options, self.snapshot = options, snapshot
@@ -139,11 +146,16 @@ class CallArguments:
         for name, value in options.items():
             state = constant(value)
             self._option_states[name] = self._walked(name, value) if state is None else state
+        self.held = held
+        for path, value in held:
+            state = by_contents(value)
+            self._option_states[path] = self._walked(path, value) if state is None else state
         self.compiler = device_programs.compiler_of(compiler, [*self.values, *(value for _, _, value in self.arrays)])
         self.donated: tuple[int, ...] = ()
         if donated and device_programs.is_for_devices(self.compiler):
             self.donated = device_programs.places_of(self.paths, donated, self.values)
         self.dialect, self.keywords, self.placed = dialect, tuple(keywords), placed
+        self.checked = default_options.checked()
         self.hooks, self.owner, self.order = frozenset(hooks), owner, order
         self.inputs_now = inputs_now
         self.host_results = HostResults()
@@ -183,6 +195,7 @@ class CallArguments:
             self.hooks,
             self.owner,
             self.donated,
+            self.checked,
         )
 
     @property
@@ -204,6 +217,11 @@ class CallArguments:
     def used_up(self) -> tuple[str, ...]:
         """Those of them that give each value once."""
         return self.snapshot.used_up if self._walk is None else (*self.snapshot.used_up, *self._walk.used_up)
+
+    @property
+    def generators(self) -> list[tuple[Any, Any]]:
+        """The generators of random numbers that the function can draw from, with their states before the call."""
+        return [*self.snapshot.generators, *(self._walk.generators if self._walk is not None else ())]
 
     @property
     def identifies(self) -> bool:
@@ -232,7 +250,8 @@ class CallArguments:
     def _options_again(self) -> tuple[int, ...]:
         """Which options, and objects in them, are captured ones or each other."""
         first: dict[int, int] = {}
-        told = [value for value in self.options.values() if has_identity(constant(value), value)]
+        static = [*self.options.values(), *(value for _, value in self.held)]
+        told = [value for value in static if has_identity(constant(value), value)]
         return tuple([first.setdefault(id(value), place) for place, value in enumerate([*self.objects, *told])])
 
     def refuse_again(self, function: str) -> None:
@@ -344,7 +363,8 @@ class CallArguments:
         if self._walk is None:
             return True, {}
         walk = SnapshotWalk()
-        for name, value in self.options.items():
+        held = [(path, value) for path, value in self.held if by_contents(value) is None]
+        for name, value in [*self.options.items(), *held]:
             if constant(value) is None:
                 walk.value(value, f"option {name}", None)
                 walk.settle()
@@ -373,6 +393,9 @@ class CallArguments:
         for path, structure in zip(self.names, self.structures, strict=True):
             if structure != containers.LEAF:
                 found[f"argument {path}"] = (structure, containers.describe(structure))
+            if structure not in (containers.LEAF, containers.NOTHING):
+                for name, value in containers.static_parts(structure, path):
+                    found[f"argument {name}"] = (constant(value) or containers.Static(value), describe(value))
         for path, spec in zip(self.paths, self.specs, strict=True):
             found[f"argument {path}"] = (spec, str(spec))
         for path, spec, value, kind in zip(self.paths, self.specs, self.values, self.kinds, strict=True):
@@ -389,9 +412,13 @@ class CallArguments:
             if constant(value) is not None:
                 kind = "argument" if name in self.placed else "option"
                 found[f"{kind} {name}"] = (self._option_states[name], describe(value))
+        for path, value in self.held:
+            if by_contents(value) is not None:
+                found[f"argument {path}"] = (self._option_states[path], describe(value))
+        arguments = {*self.placed, *(self.names if self.held else ())}
         for label, part in self._walk.parts.items() if self._walk is not None else ():
             name = label.removeprefix("option ")
-            found[f"argument {name}" if name != label and root_of(name) in self.placed else label] = part
+            found[f"argument {name}" if name != label and root_of(name) in arguments else label] = part
         if self.hooks:
             found["hooks"] = (self.hooks, ", ".join(sorted(self.hooks)))
         if len(self.order) > 1:
@@ -401,6 +428,8 @@ class CallArguments:
             found["donated"] = (given_away, ", ".join(given_away))
         if self.owner:
             found["the function object, to which its hooks belong"] = (self.owner, "this one")
+        if self.checked:
+            found["checked"] = (True, "on")
         found["rules"] = (self.dialect, whose_rules.NAMES[self.dialect])
         return {**found, **self.snapshot.parts, "compiler": (self.compiler, self.compiler)}
 
@@ -440,11 +469,17 @@ class CallArguments:
         known = CapturedArrays(self.arrays, leads, self.objects, self.beside)
         return trace(
             name, function, self.structures, leaves, self.options, known, twin, self.dialect, self.names, self.keywords,
-            self.hooks, self.order, self.whole, None if given is None else self._asked(given),
+            self.hooks, self.order, self.whole, None if given is None else self._asked(given), self.static_values,
+            self.checked,
         )  # fmt: skip
 
     def _asked(self, given: Sequence[int]) -> CallValues:
         return CallValues(self.values, [array for _, _, array in self.arrays], self.host_results, given)
+
+    @property
+    def static_values(self) -> list[Any]:
+        """The static values in containers, by their numbers in structures."""
+        return [value for _, value in self.held]
 
     @property
     def may_be_asked(self) -> bool:
@@ -488,21 +523,25 @@ class CallArguments:
 
 def flattened(
     function: str, names: Sequence[str], args: Sequence[Any], identities: IdentityTracker | None = None
-) -> tuple[list[tuple[str, Any]], list[containers.Structure]]:
-    """The leaves of a function's arguments, each with its path, and how the arguments are built of them."""
+) -> tuple[list[tuple[str, Any]], list[containers.Structure], list[tuple[str, Any]]]:
+    """The leaves of a function's arguments, each with its path, and how the arguments are built of them.
+
+    Last, the static values that the structures have the numbers of, with their paths.
+    """
     __tracebackhide__ = True
 
     def refuse(path: str, value: Any) -> Exception:
         return argument_errors.no_data(function, path, value)
 
     leaves: list[tuple[str, Any]] = []
+    held: list[tuple[str, Any]] = []
     structures = []
     for name, value in zip(names, args, strict=True):
         try:
-            structures.append(containers.flatten(value, name, leaves, refuse, identities=identities))
+            structures.append(containers.flatten(value, name, leaves, refuse, identities, held=held))
         except RecursionError:
             raise argument_errors.nested(function, name, value) from None
-    return leaves, structures
+    return leaves, structures, held
 
 
 #: As many tensors of a container are told one by one, where a call is shown in a line.

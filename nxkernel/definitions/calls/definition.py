@@ -41,6 +41,7 @@ from nxkernel.definitions.keys import (
 )
 from nxkernel.definitions.observe.events import Event, stream
 from nxkernel.definitions.outputs import assigned_arrays, hook_delivery, nan_checks
+from nxkernel.definitions.outputs.running_output import RunOutput
 from nxkernel.definitions.outputs.value_checks import ValuesChangedError, run_for_values
 from nxkernel.definitions.tracing import dialects, whose_rules
 from nxkernel.definitions.tracing.trace import Traced
@@ -277,7 +278,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 Event("hit", self.__name__, where=source_locations.caller(), identity=self._entry_group.identity)
             )
         # A key made when fewer numbers were known to be static does not have their values.
-        watching = nan_checks.watching()
+        watching = nan_checks.watching() or arguments.checked
         known = key is not None and version == self._entry_group.version and not watching
         # Nor does one that was made by other rules than hold with the defaults, or by now.
         known = known and dialect == arguments.dialect
@@ -325,21 +326,28 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         given = arguments.inputs(convention, program.fixed)
         assigned_arrays.copy_kept(convention, arguments.values, given)
         of_values = convention.checked_values is not None
+        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
+        finish = functools.partial(
+            fast_path.results, program, hooks=self.hooks, wrap=wrap, held=arguments.static_values
+        )
+        output: Any = contextlib.nullcontext()
+        if convention.regions:
+            output = RunOutput(convention.regions, self.hooks, program.signature, wrap, not of_values)
+            finish = functools.partial(finish, has_called=output.has_called)
         try:
-            with arguments.host_results.from_the_beginning() if of_values else contextlib.nullcontext():
+            with arguments.host_results.from_the_beginning() if of_values else contextlib.nullcontext(), output:
                 made = nan_checks.run(self.__name__, program, given) if watching else program.run(given)
         except Exception as error:
             if not of_values:
                 raise
             raise ValuesChangedError([]) from error
-        wrap = fast_path.as_array if arguments.gives_arrays else tensor_of
-        late = fast_path.results(program, made, self.hooks, wrap) if convention.holds_back else None
+        late = finish(made) if convention.holds_back else None
         if convention.changes:
             assigned_arrays.give_back(self.__name__, convention, arguments.leaves, given, made)
         for place, shape in convention.given_shapes:
             if type(arguments.values[place]) is np.ndarray:
                 arguments.values[place].shape = shape
-        return late if convention.holds_back else fast_path.results(program, made, self.hooks, wrap)
+        return late if convention.holds_back else finish(made)
 
     def _failed(self, error: Exception) -> None:
         report_failure(self.__name__, self._entry_group.identity, error, source_locations.caller())
@@ -407,7 +415,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
         values = more | options.check(self.__name__, self._signature, opts)
-        leaves, structures = flattened(self.__name__, names, args)
+        leaves, structures, held = flattened(self.__name__, names, args)
         for path, value in leaves:
             if isinstance(value, TracedValue):
                 raise argument_errors.traced(self.__name__, path, self.on_conflict == "force")
@@ -421,18 +429,18 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if learned.owned:
             owner = hook_delivery.owner(self._root)
 
-        def arguments(structures: Sequence[Any], leaves: Sequence[tuple[str, Any]]) -> CallArguments:
+        def arguments(structures: Sequence[Any], leaves: Sequence[Any], held: Sequence[Any]) -> CallArguments:
             return CallArguments(
                 names, args, structures, leaves, values, self.compiler, snapshot, captured, dialect, fixed,
-                keywords, placed, assigned, self.hooks, owner, self.donated, order, notes,
+                keywords, placed, assigned, self.hooks, owner, self.donated, order, notes, held,
             )  # fmt: skip
 
-        found = arguments(structures, leaves)
+        found = arguments(structures, leaves, held)
         if found.compares_memory:
             found.refuse_shared(self.__name__)
         if found.identifies:
-            leaves, structures = flattened(self.__name__, names, args, found.identities())
-            found = arguments(structures, leaves)
+            leaves, structures, held = flattened(self.__name__, names, args, found.identities())
+            found = arguments(structures, leaves, held)
         return found
 
     def _notes_of_defaults(self, names: Sequence[str], args: Sequence[Any], learns: bool) -> dict[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -160,7 +160,7 @@ class FastPath:
             # The long way looks at memory, or at the order of elements, of what does not change; and it may hold back
             # what does.
             return False
-        if convention.given_shapes:
+        if convention.given_shapes or convention.regions:
             return False
         if arguments.has_device_tensors and (program.placed is None or convention.changes):
             # The long way brings them to the host, and sees which arrays share their memory.
@@ -265,7 +265,9 @@ def _is_told_by_arrays(arguments: CallArguments, convention: CallingConvention) 
         return True
     if arguments.compares_memory:
         return False
-    if arguments.identifies and any(has_identity(constant(value), value) for value in arguments.options.values()):
+    if arguments.identifies and any(
+        has_identity(constant(value), value) for value in (*arguments.options.values(), *arguments.static_values)
+    ):
         return False
     for path, value in zip(arguments.paths, arguments.values, strict=True):
         is_number = type(value) not in _ARRAYS
@@ -285,12 +287,22 @@ def _is_own(arrays: list[np.ndarray], place: int) -> bool:
     return sum(other is array for other in arrays) == 1
 
 
+def _has_called_none(hook: hook_delivery.Hook) -> bool:
+    return False
+
+
 def results(
-    program: CachedProgram, made: list[Any], hooks: Hooks = _NO_HOOKS, wrap: Callable[[Any, Any], Any] = _wrap
+    program: CachedProgram,
+    made: list[Any],
+    hooks: Hooks = _NO_HOOKS,
+    wrap: Callable[[Any, Any], Any] = _wrap,
+    held: Sequence[Any] = (),
+    has_called: Callable[[hook_delivery.Hook], bool] = _has_called_none,
 ) -> Any:
     """Convert a program's outputs to the function's return value and deliver hooks.
 
-    `wrap` makes tensors of them, or what NumPy has.
+    `wrap` makes tensors of them, or what NumPy has; `held` are the static values in the arguments of the call;
+    `has_called` tells of hooks that were called while it ran.
     """
     convention = program.convention
     specs, flags = convention.specs, convention.flags
@@ -305,7 +317,7 @@ def results(
     if convention.structure == containers.LEAF:
         result = next(tensors)
     else:
-        result = containers.rebuild(convention.structure, tensors)
+        result = containers.rebuild(convention.structure, tensors, held=held)
     if calls:
-        hook_delivery.deliver(convention.hooks, tensors, hooks, program.signature)
+        hook_delivery.deliver(convention.hooks, tensors, hooks, program.signature, has_called)
     return result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
+from itertools import starmap
 from typing import Any
 
 from nxkernel import passes
@@ -15,7 +16,7 @@ from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGrou
 from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
-from nxkernel.definitions.flow.operators import call_dispatch, clock_calls
+from nxkernel.definitions.flow.operators import call_dispatch, random_draws, trace_time_calls
 from nxkernel.definitions.flow.retracing import AssignedError, UndispatchedError, retraced
 from nxkernel.definitions.flow.values import changed_places, negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
@@ -83,9 +84,9 @@ class MissedCall:
         #: What stopped the function when it was traced as it is.
         self._stopped: Exception | None = None
         #: Whether it is rewritten since its text needs that, or its loops, which is dropped where it cannot be.
-        self._names_clock = not is_rewritten and clock_calls.are_named(function)
-        has_to_be = group.long or call_dispatch.has_to_be_dispatched(function)
-        self._by_text = not is_rewritten and (self._names_clock or (self._of_numpy and has_to_be))
+        self._is_named = not is_rewritten and trace_time_calls.are_named(function, draws=not self._of_numpy)
+        has_to_be = self._of_numpy and (group.long or call_dispatch.has_to_be_dispatched(function))
+        self._by_text = not is_rewritten and bool(self._is_named or has_to_be)
         #: Whether it has been traced as it is until that became long, for this call or one before.
         self._is_long = group.long is not None
         #: What the function captures after a trace that has changed that.
@@ -256,7 +257,7 @@ class MissedCall:
 
     def _goes_as_it_is(self, error: NxError) -> bool:
         """Whether a function that cannot be rewritten, or was refused when it was, may be traced as it is."""
-        has_to_be = self._names_clock or call_dispatch.has_to_be_dispatched(self._function, True)
+        has_to_be = self._is_named or call_dispatch.has_to_be_dispatched(self._function, True)
         return isinstance(error, RefusedSyntaxError) or not has_to_be
 
     def _is_to_ask(self, more: set[str]) -> bool:
@@ -316,6 +317,11 @@ class MissedCall:
                 raise
         # By Nx's rules a trace is pure, and what it logs tells how often it ran.
         outside.refuse_traced(self._name, arguments.snapshot.compared, logs=not self._of_numpy)
+        if any(starmap(random_draws.has_drawn, arguments.generators)):
+            if self._of_numpy and not (self._is_rewritten or self._is_dispatched or self._stopped):
+                # The program draws what it draws; as it is, it would at its trace.
+                raise UndispatchedError
+            return dataclasses.replace(traced, changes_outside=("a generator of random numbers",))
         if self._of_numpy and not arguments.anew:
             changes = outside.changed_places()
             if changes:

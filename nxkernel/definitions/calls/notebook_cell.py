@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.container_classes.object_forms import opened
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.flow.control import unrolling
 from nxkernel.definitions.flow.values.mutable_arguments import bind_tensors_anew
@@ -159,13 +160,24 @@ def _each(value: Any, positions: dict[int, int]) -> Any:
     """A result value in which everything but traced tensors is marked as static."""
     if id(value) in positions:
         return containers.Static(_UnchangedLeaf(positions[id(value)]))
-    if type(value) in (tuple, list):
-        return type(value)(_each(item, positions) for item in value)
-    if type(value) is dict:
-        return {key: _each(item, positions) for key, item in value.items()}
     if not _is_plain(value) and containers.is_leaf(value):
         return value
-    return containers.Static(value)
+    made = _mapped(value, lambda part: _each(part, positions))
+    return containers.Static(value) if made is None else made
+
+
+def _mapped(value: Any, function: Callable[[Any], Any]) -> Any:
+    """A container of what a function gives for each part that is not static; None for what is no container."""
+    if type(value) in (tuple, list):
+        return type(value)(map(function, value))
+    if type(value) is dict:
+        return {key: function(item) for key, item in value.items()}
+    found = opened(value)
+    if found is None:
+        return None
+    form, parts = found
+    pairs = zip(parts, form.static_flags, strict=True)
+    return form.filled([part if is_static else function(part) for part, is_static in pairs])
 
 
 class CompiledCell:
@@ -218,7 +230,7 @@ class CompiledCell:
         for statement in body:
             _refuse(statement, file)
         self._has_value = bool(body) and isinstance(body[-1], ast.Expr)
-        self._changed = dict.fromkeys(names.updates(body))
+        self._changed = dict.fromkeys([*names.updates(body), *_with_attributes(body, namespace)])
         assigned = {**names.stores(body), **self._changed}
         needed = _needed(body, assigned)
         data = [name for name in needed if name in namespace and _is_data(namespace[name])]
@@ -327,11 +339,8 @@ def _seen(value: Any, leaves: list[Any], as_tensor: bool) -> Any:
     if as_tensor and isinstance(value, np.ndarray | np.generic):
         # The cell got arrays in place of tensors that it assigns into.
         return Tensor.from_numpy(np.asarray(value))
-    if type(value) in (tuple, list):
-        return type(value)(_seen(item, leaves, as_tensor) for item in value)
-    if type(value) is dict:
-        return {key: _seen(item, leaves, as_tensor) for key, item in value.items()}
-    return value
+    made = _mapped(value, lambda part: _seen(part, leaves, as_tensor))
+    return value if made is None else made
 
 
 def _is_changed_to(before: Any, value: Any) -> bool:
@@ -340,12 +349,28 @@ def _is_changed_to(before: Any, value: Any) -> bool:
         if before.flags.writeable:
             np.copyto(before, np.asarray(value), casting="unsafe")
         return before.flags.writeable
-    if type(before) is type(value) is list:
+    if type(before) is not type(value) or isinstance(value, tuple) or containers.inside(value) is None:
+        return False
+    found = opened(before)
+    if found is not None:
+        found[0].write(before, value)
+    elif isinstance(value, list):
         before[:] = value
-    elif type(before) is type(value) is dict:
+    else:
         before.clear()
         before.update(value)
-    return type(before) is type(value) and type(value) in (list, dict)
+    return True
+
+
+def _with_attributes(body: list[ast.stmt], namespace: Mapping[str, Any]) -> list[str]:
+    """The names of objects that are data and whose attributes a cell assigns, as in ``m.w = v``."""
+    roots = []
+    for node in names.own(body):
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+            while isinstance(node, ast.Attribute | ast.Subscript):
+                node = node.value
+            roots += [node.id] if isinstance(node, ast.Name) else []
+    return [name for name in roots if name in namespace and opened(namespace[name]) and _is_data(namespace[name])]
 
 
 def _best(

@@ -200,6 +200,11 @@ def _of_numbers(changed: Sequence[Change], arguments: CallArguments, declared: D
             return _FIXED.format(name=name)
         if name in arguments.inputs_now:
             return ""
+        if root_of(name) != name:
+            return (
+                f"{name} is a static field: each new value makes a program of its own. Where it only feeds arithmetic, "
+                "declare it among the fields that hold tensors."
+            )
         return (
             f"{name} is a static argument: each new value makes a program of its own. Where it only feeds arithmetic, "
             f"take it out of {declared.static_by}."

@@ -62,6 +62,8 @@ class HeldWalk(SnapshotParts):
 
     def _hold(self, held: object_contents.Held, name: str) -> None:
         self.equal += held.watched
+        if held.drawn is not None:
+            self._generator(*held.drawn, name)
         for suffix, inner, read in held.inside:
             self.value(inner, f"{name}{suffix}", read)
 

@@ -32,12 +32,11 @@ LOGGING = frozenset({"debug", "info", "warning", "warn", "error", "critical", "f
 _CONTEXTS = frozenset({"getcontext", "localcontext", "setcontext"})
 #: Class methods that read the clock or the file system.
 _CLASS_METHODS = frozenset({"now", "today", "utcnow", "fromtimestamp", "utcfromtimestamp"})
-#: Names in NumPy that read files, draw random numbers, or read NumPy's settings.
+#: Names in NumPy that read files or the system's randomness, or read NumPy's settings.
 _NUMPY = frozenset(
     {
-        "DataSource", "Generator", "RandomState", "SeedSequence", "array2string", "array_repr", "array_str",
-        "default_rng", "fromfile", "fromregex", "genfromtxt", "get_printoptions", "getbufsize", "geterr", "geterrcall",
-        "load", "loadtxt", "memmap", "open_memmap",
+        "DataSource", "SeedSequence", "array2string", "array_repr", "array_str", "fromfile", "fromregex", "genfromtxt",
+        "get_printoptions", "getbufsize", "geterr", "geterrcall", "load", "loadtxt", "memmap", "open_memmap",
     }
 )  # fmt: skip
 #: Packages, and modules of packages, all of whose functions read files.

@@ -6,6 +6,7 @@ import functools
 import inspect
 import itertools
 import operator
+import sys
 import types
 from collections.abc import Callable
 from operator import getitem
@@ -96,7 +97,15 @@ def users_function(value: Any, name: str) -> types.FunctionType | None:
 
 def is_users(value: Any) -> bool:
     """Whether an object's class is the user's, so that its attributes can be followed one by one."""
-    return isinstance(value, types.SimpleNamespace) or not installed(type(value))
+    if isinstance(value, types.SimpleNamespace):
+        return True
+    return not installed(type(value)) and not _is_cythons(value)
+
+
+def _is_cythons(value: Any) -> bool:
+    """Whether it is a function that Cython compiled for an installed package: their class has a module of its own."""
+    module = sys.modules.get(value.__module__) if type(value).__module__.startswith("_cython_") else None
+    return module is not None and installed(module)
 
 
 def stops_lookup(value: Any, name: str) -> bool:

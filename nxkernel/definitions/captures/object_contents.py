@@ -24,13 +24,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nxkernel.container_classes.declarations import HEAP_TYPE
 from nxkernel.definitions.captures.impure_functions import is_impure
 from nxkernel.definitions.keys.static_values import (
-    HEAP_TYPE,
     MISSING,
     ByIdentity,
     by_value,
     constant,
+    contents_of,
     generator_state,
     keys_state,
 )
@@ -54,11 +55,14 @@ class Held(NamedTuple):
         Checks for each call: a function, and what it returns as long as nothing has changed.
     inside : sequence of (str, object, callable or None)
         Values inside: the suffix of the path to it, the value, and a function that reads it again at a later call.
+    drawn : (object, object), optional
+        A generator of random numbers, and its state.
     """
 
     state: Hashable
     watched: tuple[tuple[Callable[[], Any], Any], ...] = ()
     inside: tuple[tuple[str, Any, Callable[[], Any] | None], ...] = ()
+    drawn: tuple[Any, Any] | None = None
 
 
 def origin(kind: type) -> type:
@@ -239,14 +243,6 @@ def _cell(value: types.CellType) -> Held:
     return Held((), (), (("", contents_of(value), functools.partial(contents_of, value)),))
 
 
-def contents_of(cell: types.CellType) -> Any:
-    """What a closure variable is bound to; MISSING where it has no value."""
-    try:
-        return cell.cell_contents
-    except ValueError:
-        return MISSING
-
-
 def _decimal(value: Any) -> Held:
     """A decimal number, and the thread's decimal context, on which results depend."""
     return Held((repr(value), decimal_context()), ((decimal_context, decimal_context()),))
@@ -289,9 +285,7 @@ def _has_entries(value: Any, entries: list[Any]) -> bool:
 
 
 def _drawn(value: Any) -> Held:
-    # What draws from it while it is traced changes it, so that the next call draws again.
-    state = generator_state(value)
-    return Held((ByIdentity(value), state), ((functools.partial(generator_state, value), state),))
+    return Held(ByIdentity(value), drawn=(value, generator_state(value)))
 
 
 def registered(class_: type) -> frozenset[Any]:
@@ -312,7 +306,8 @@ def _kinds() -> Iterator[tuple[type, Callable[[Any], Held | None]]]:
     yield from [(contextvars.ContextVar, _variable), (threading.local, _namespace), (types.SimpleNamespace, _namespace)]
     yield from [(types.MappingProxyType, _mapping), (type(os.environ), _mapping), (types.CellType, _cell)]
     yield from [(type(view), _view) for view in ({}.keys(), {}.values(), {}.items())]
-    yield from [(slice, _slice), (np.ufunc, _ufunc), (property, _property), (random.Random.__base__, _drawn)]
+    yield from [(slice, _slice), (np.ufunc, _ufunc), (property, _property)]
+    yield from [(random.Random, _drawn), (random.Random.__base__, _drawn)]
     yield from [(staticmethod, _part("__func__")), (classmethod, _part("__func__"))]
     yield from [(types.BuiltinFunctionType, _bound), (types.MethodWrapperType, _bound)]
     yield from [(pathlib.PurePosixPath, _path), (pathlib.PureWindowsPath, _path)]

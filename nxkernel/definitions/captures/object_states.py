@@ -22,10 +22,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nxkernel.definitions.captures.object_contents import contents_of, origin
+from nxkernel.definitions.captures.object_contents import origin
 from nxkernel.definitions.keys.static_values import (
     MISSING,
     attributes_of,
+    contents_of,
     generator_state,
     installed,
     numpys_generators,

@@ -92,6 +92,11 @@ class Placeholders:
             self._deep -= 1
         return self._copy_of[id(value)]
 
+    def original(self, value: Any) -> Any:
+        """What a copy was made of; any other value itself."""
+        made_of = next((key for key, copy in self._copy_of.items() if copy is value), None)
+        return self._leads.get(made_of, value) if made_of is not None else value
+
     def write_back(self) -> None:
         """Assign to the originals what the trace assigned to their copies."""
         for original, copy, placed, names in self._copies:

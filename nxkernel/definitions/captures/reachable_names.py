@@ -25,12 +25,13 @@ class Reach:
 
     Attributes
     ----------
-    notes : list of (int, tuple)
-        The node that was walked when a note was made, and the note.
+    notes : list of (int, tuple, frozenset)
+        The node that was walked when a note was made, the note, and the names of which code must have one; none of
+        these if any code counts.
     """
 
     def __init__(self) -> None:
-        self.notes: list[tuple[int, tuple]] = []
+        self.notes: list[tuple[int, tuple, frozenset[str]]] = []
         #: The edges: by value, the values that it leads to, each with the name that code must have to get there.
         self._edges: dict[int, set[tuple[int, str]]] = {}
         self._names: dict[int, frozenset[str]] = {}
@@ -55,9 +56,9 @@ class Reach:
         if introspects:
             self._open.add(id(function))
 
-    def note(self, around: list[Any], what: tuple) -> None:
+    def note(self, around: list[Any], what: tuple, read_by: frozenset[str] = frozenset()) -> None:
         """Attach a note, such as about a value that cannot be compared, to the value that is being walked."""
-        self.notes.append((id(around[-1]) if around else 0, what))
+        self.notes.append((id(around[-1]) if around else 0, what, read_by))
 
     def reached(self) -> list[tuple]:
         """The notes on values that the function can reach."""
@@ -83,7 +84,7 @@ class Reach:
                     waiting.append(value)
                 else:
                     barred.setdefault(name, []).append(value)
-        return [what for node, what in self.notes if node in active]
+        return [what for node, what, read_by in self.notes if node in active and (not read_by or read_by & names)]
 
 
 def _is_special(name: str) -> bool:

@@ -46,6 +46,8 @@ class Snapshot:
         Values that cannot be compared, with a description; if there are any, each call is traced.
     used_up : tuple of str
         Those of them that a trace uses up, such as iterators.
+    generators : tuple of (generator, object)
+        The generators of random numbers that it can draw from, with their states.
     identifies, compares_memory : bool
         Whether results may depend on which values are the same object, or share memory.
     objects : tuple
@@ -72,6 +74,7 @@ class Snapshot:
         "compared",
         "compares_memory",
         "fast_paths",
+        "generators",
         "ident",
         "identifies",
         "items",
@@ -98,6 +101,7 @@ class Snapshot:
         self._merges = self.identifies and self.distinct > 1
         self.ident, self.parts = tuple(walk.states), walk.parts
         self.anew, self.used_up, self.compared = walk.anew, tuple(walk.used_up), walk.compared
+        self.generators = tuple(walk.generators)
         self.fast_paths: dict[tuple, Any] = {}
         self._arrays = [
             (*((None, *a.read.args) if _is_item(a.read) else (a.read, None, None)), *a.expected) for a in self.arrays

@@ -42,6 +42,7 @@ from nxkernel.definitions.keys.static_values import (
     attributes_of,
     by_value,
     constant,
+    contents_of,
     definition_of,
     describe,
     installed,
@@ -153,9 +154,7 @@ class SnapshotWalk(HeldWalk):
             self.value(value.registry, name, None)
         elif not is_of(value.__globals__.get("__name__"), "nxkernel", "numpy", "scipy"):
             for cell in value.__closure__ or ():
-                self.value(
-                    object_contents.contents_of(cell), name, functools.partial(object_contents.contents_of, cell)
-                )
+                self.value(contents_of(cell), name, functools.partial(contents_of, cell))
             if "__wrapped__" in value.__dict__:
                 self.value(value.__wrapped__, name, None)
 
@@ -222,7 +221,7 @@ class SnapshotWalk(HeldWalk):
         def first(path: bytecode_reads.Path) -> Any:
             if path.root == "global":
                 return function.__globals__.get(path.names[0], MISSING)
-            return object_contents.contents_of(cells[path.names[0]]) if path.root == "free" else subject
+            return contents_of(cells[path.names[0]]) if path.root == "free" else subject
 
         self.identifies = self.identifies or any(
             argument_identity.may_be_data(path, first(path)) for path in read.compared
@@ -236,7 +235,7 @@ class SnapshotWalk(HeldWalk):
             elif path.root == "free":
                 # Two functions that one function made have closures of the same names.
                 called = f"{root} of {name.removeprefix('option ')}" if name and subject is MISSING else ""
-                self._path(path, functools.partial(object_contents.contents_of, cells[root]), cells[root], called)
+                self._path(path, functools.partial(contents_of, cells[root]), cells[root], called)
             elif path.root == "import":
                 self._imported(path, function)
         if of_class:

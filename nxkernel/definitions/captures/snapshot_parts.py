@@ -20,6 +20,8 @@ from nxkernel.definitions.keys.leaves import spec_of
 from nxkernel.messages.grammar import a
 from nxkernel.tensor.device import DeviceTensor
 
+#: The names by which a function can read the state of a generator of random numbers.
+_OF_STATE = frozenset({"bit_generator", "_bit_generator", "get_state", "getstate"})
 #: How deeply nested values are walked at once; deeper ones are walked later.
 _DEEPEST = 40
 
@@ -55,6 +57,8 @@ class SnapshotParts:
         Values that cannot be compared, with a description.
     used_up : list of str
         Those of them that a trace uses up.
+    generators : list of (generator, object)
+        Generators of random numbers, with their states.
     misses : bool
         Whether code may go on if a function has no such default or attribute, so that a new one matters.
     identifies : bool
@@ -82,6 +86,7 @@ class SnapshotParts:
         self.compared: dict[int, Any] = {}
         self.anew: dict[str, str] = {}
         self.used_up: list[str] = []
+        self.generators: list[tuple[Any, Any]] = []
         self.misses = False
         self.identifies = False
         self.compares_memory = False
@@ -138,6 +143,12 @@ class SnapshotParts:
                 self.reach.lead(around, read_from_loggers, attribute)
             around = [read_from_loggers]
         self.reach.note(around, (label, what, hasattr(type(value), "__next__")))
+
+    def _generator(self, value: Any, state: Any, name: str) -> None:
+        """Add a generator of random numbers: programs draw from it when they run, so its state counts if it is read."""
+        self.generators.append((value, state))
+        what = (_label(name or type(value).__name__), "the state of a generator of random numbers", False)
+        self.reach.note(self._around, what, _OF_STATE)
 
     def _note_if_impure(self, value: Any, name: str) -> bool:
         """Whether a function, class or module may give other results each time; notes it if so."""

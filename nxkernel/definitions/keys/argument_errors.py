@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nxkernel.container_classes.declarations import hint as class_hint
 from nxkernel.definitions.keys import containers, source_locations
 from nxkernel.definitions.keys.static_values import describe as described
 from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxAttributeError, NxError, NxTypeError, message
@@ -82,9 +83,8 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
         hint = f"Pass an array: {form.format(path)}." if form else hint
     else:
         hint = "A container holds tensors and numbers; Python values are arguments of their own, or options, after `*`."
-    return NxTypeError(
-        message(f"{function}() takes tensors or numbers as positional arguments, got {got} for {path!r}.", hint)
-    )
+    what = f"{function}() takes tensors or numbers as positional arguments, got {got} for {path!r}."
+    return NxTypeError(message(what, *class_hint(value), hint))
 
 
 #: From so many Python numbers in one argument on, a warning says that each is an argument of its own.

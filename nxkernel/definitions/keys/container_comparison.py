@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from nxkernel.definitions.keys import containers
+from nxkernel.definitions.keys.leaves import is_leaf
+from nxkernel.definitions.keys.static_values import describe
 from nxkernel.errors import NxTypeError, message
 from nxkernel.messages.grammar import a
 from nxkernel.ops.machinery.dispatch import is_number
@@ -55,8 +57,14 @@ def unlike(path: str, there: str, difference: str) -> NxTypeError:
 def differs(left: Any, right: Any, path: str, there: str) -> str:
     """How two containers differ at the top level, as a sentence; empty where they do not."""
     inside, others = parts(left), parts(right)
-    if inside is None and others is None:
+    if isinstance(left, containers.Static) and left == right:
         return ""
+    if inside is None and others is None:
+        one, other = _kind(left), _kind(right)
+        if one == other and isinstance(left, containers.Static):
+            return f"{path} is {one}, {there} is another one."
+        is_data = is_leaf(left) and is_leaf(right)
+        return "" if is_data or one == other else f"{path} is {one}, {there} is {other}."
     if inside is None or others is None or type(left) is not type(right):
         return f"{path} is {_kind(left)}, {there} is {_kind(right)}."
     for suffix in inside:
@@ -85,6 +93,10 @@ def parts(value: Any) -> dict[str, Any] | None:
 
 
 def _kind(value: Any) -> str:
+    if isinstance(value, containers.Static):
+        return f"the static value {describe(value.value)}"
+    if value is None or isinstance(value, str | bytes):
+        return describe(value)
     if parts(value) is None:
         return "a number" if is_number(value) else "a tensor"
     if value == ():

@@ -1,7 +1,7 @@
 """Default options of compilation: for the context at hand, for the whole process, and by environment variables.
 
-``NXKERNEL_COMPILER`` and ``NXKERNEL_PROMOTION`` are for a whole machine or project; they are read once, when an option
-is first asked for.
+``NXKERNEL_COMPILER``, ``NXKERNEL_PROMOTION`` and ``NXKERNEL_CHECKED`` are for a whole machine or project; they are read
+once, when an option is first asked for.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 
 #: The compiler that is ``numba_cuda`` where there is a GPU, and else the one that is built in.
 AUTO = "auto"
-_BUILT_IN = {"compiler": registry.BUILT_IN, "promotion": None}
+_BUILT_IN = {"compiler": registry.BUILT_IN, "promotion": None, "checked": False}
 #: Whose rules of types may hold.
 _RULES = ("nx", "numpy")
 _global: dict[str, Any] = {}
@@ -54,8 +54,19 @@ def check_promotion(promotion: str | None) -> None:
         )
 
 
+def _check_truth(value: Any) -> None:
+    if not isinstance(value, bool):
+        raise NxTypeError(message(f"checked is True or False, got {value!r}.", "See nx.checked()."))
+
+
 #: What raises an error for a wrong value, by option.
-_CHECKS: dict[str, Callable[[Any], None]] = {"compiler": check, "promotion": check_promotion}
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "compiler": check,
+    "promotion": check_promotion,
+    "checked": _check_truth,
+}
+#: How people write truths in environment variables.
+_TRUTHS = {"1": True, "true": True, "0": False, "false": False}
 
 
 def variable(name: str) -> str:
@@ -73,11 +84,13 @@ def variable(name: str) -> str:
 def _from_environment() -> dict[str, Any]:
     """The options that environment variables set; those which are empty set none."""
     found: dict[str, Any] = {}
-    for name, checked in _CHECKS.items():
+    for name, check_value in _CHECKS.items():
         value = os.environ.get(variable(name), "").strip()
         if value:
+            if name == "checked":
+                value = _TRUTHS.get(value.lower(), value)
             try:
-                checked(value)
+                check_value(value)
             except NxError as error:
                 text = f"the environment variable {variable(name)} is {value!r}: {error}"
                 raise NxValueError(message(text, f"Set it otherwise, or unset it: unset {variable(name)}.")) from None
@@ -113,6 +126,8 @@ def default_options(**options: Any) -> PreviousOptions:
     promotion : {"nx", "numpy"} or None
         Whose rules of types hold in functions that do not say it by ``promotion=``; while none is set, their text and
         arguments do, as :func:`nxkernel.defn` tells.
+    checked : bool or None
+        Whether programs look for what goes wrong in them, as :func:`nxkernel.checked` tells.
 
     Returns
     -------
@@ -126,8 +141,9 @@ def default_options(**options: Any) -> PreviousOptions:
 
     Notes
     -----
-    The environment variables ``NXKERNEL_COMPILER`` and ``NXKERNEL_PROMOTION`` say what holds while nothing is set here,
-    nor by :func:`global_default_options`. In a notebook ``%nx options`` shows where each value comes from.
+    The environment variables ``NXKERNEL_COMPILER``, ``NXKERNEL_PROMOTION`` and ``NXKERNEL_CHECKED`` (``1`` or ``0``)
+    say what holds while nothing is set here, nor by :func:`global_default_options`. In a notebook ``%nx options`` shows
+    where each value comes from.
 
     Examples
     --------
@@ -186,6 +202,11 @@ def compiler() -> str | None:
 def promotion() -> str | None:
     """The rules that somebody has set; None where nobody has."""
     return _chosen().get("promotion")
+
+
+def checked() -> bool:
+    """Whether programs look for what goes wrong in them."""
+    return _chosen().get("checked", False)
 
 
 def current() -> dict[str, Any]:

@@ -6,16 +6,19 @@ way round they need not. Keys are prefix codes: each part begins with something 
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 import inspect
 import re
+import sys
 import types
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
+from nxkernel.container_classes.declarations import Declaration, declaration_of
+from nxkernel.container_classes.declarations import known as known_classes
+from nxkernel.container_classes.object_forms import data_of, opened
 from nxkernel.dict_metadata import form_of, items_of
 from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.tensor.device import DeviceTensor
@@ -38,13 +41,14 @@ _LIBRARY = frozenset(
         types.BuiltinFunctionType,
         np.ufunc,
         type(np.mean),
+        Type,
         *map(type, map(np.dtype, "?bBhHiIlLefdFD")),
     }
 )
 #: The classes of functions in Python.
 _CALLED = frozenset({types.FunctionType, types.MethodType})
 #: The classes of what counts by its value, by position, too.
-_STATIC_KINDS = _LIBRARY | _NO_DATA | _CALLED | {Type}
+_STATIC_KINDS = _LIBRARY | _NO_DATA | _CALLED
 _MODULES = frozenset({"numpy", "builtins", "math"})
 _ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor, str, type(None)})
 #: What counts of an argument: what it is; besides, the values of its numbers; its value alone.
@@ -88,12 +92,11 @@ def _adder(
                 return False
             key += (kind, names)
             return add_all(value.values(), key, arrays)
+        elif (declaration := known_classes.get(kind)) is not None:
+            return add_object(value, declaration, key, arrays)
         elif kind in _STATIC_KINDS:
             return _add_value(value, kind, key)
-        elif issubclass(kind, dict):
-            form = form_of(value)
-            if form is None:
-                return False
+        elif issubclass(kind, dict) and (form := form_of(value)) is not None:
             key += (kind, form)
             return add_all([part for _, part in items_of(value)], key, arrays)
         elif kind is DeviceTensor:
@@ -103,16 +106,32 @@ def _adder(
             key += (_SCALAR, value.dtype)
             arrays.append(_array(value))
         else:
-            names = _fields(kind)
-            if names is None:
-                return False
-            key.append(kind)
-            try:
-                members = [getattr(value, name) for name in names]
-            except AttributeError:
-                return False  # a field that nobody has set
-            return add_all(members, key, arrays)
+            declaration = declaration_of(kind)
+            return declaration is not None and add_object(value, declaration, key, arrays)
         return True
+
+    def add_object(value: Any, declaration: Declaration, key: list[Any], arrays: list[np.ndarray]) -> bool:
+        try:
+            of_value = declaration.of(value)
+            if of_value is not None:
+                # Each class has a declaration of its own.
+                key.append(of_value)
+                for name in of_value.static:
+                    part = getattr(value, name)
+                    if type(part) in _PLAIN:
+                        key += (_STATIC, type(part), part)
+                    elif not add_static(part, key):
+                        return False
+                return add_all(of_value.data(value), key, arrays)  # pyright: ignore[reportOptionalCall]
+            found = opened(value)
+        except AttributeError:
+            return False  # a field that nobody has set
+        if found is None:
+            return False
+        form, parts = found
+        key.append(form)
+        static = [part for part, is_static in zip(parts, form.static_flags, strict=True) if is_static]
+        return all(add_static(part, key) for part in static) and add_all(data_of(form, parts), key, arrays)
 
     def add_all(values: Iterable[Any], key: list[Any], arrays: list[np.ndarray]) -> bool:
         try:
@@ -171,13 +190,17 @@ def keeps_alive(key: tuple) -> bool:
 
 
 def is_lasting(value: Any) -> bool:
-    """Whether a value is a type, dtype or function of NumPy's or Python's own, which nobody changes.
+    """Whether a value is a type, dtype or function of NumPy's, Python's or nxkernel's own, which nobody changes.
 
     Examples
     --------
-    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(np.sin), is_lasting([].append), is_lasting(is_lasting)
-    (True, True, True, False, False)
+    >>> is_lasting(np.mean), is_lasting(np.float32), is_lasting(np.sin), is_lasting(nx.tanh)
+    (True, True, True, True)
+    >>> is_lasting([].append), is_lasting(lambda x: x), is_lasting(2)
+    (False, False, False)
     """
+    if type(value) not in _LIBRARY:
+        return False
     if isinstance(value, types.BuiltinFunctionType) and not isinstance(value.__self__, types.ModuleType):
         return False
     if isinstance(value, np.ufunc):
@@ -186,6 +209,8 @@ def is_lasting(value: Any) -> bool:
     if isinstance(value, types.FunctionType):
         # A person's decorator around a function of NumPy's has the name of its module.
         module = value.__globals__.get("__name__")
+        if str(module).startswith("nxkernel."):
+            return getattr(sys.modules.get(value.__module__), value.__name__, None) is value
     else:
         module = getattr(value, "__module__", None)
     return isinstance(value, np.dtype | Type) or str(module).partition(".")[0] in _MODULES
@@ -200,6 +225,9 @@ def add_numbers(value: Any, key: list[Any]) -> bool:
         return all(add_numbers(part, key) for part in value)
     if issubclass(kind, dict):
         return all(add_numbers(part, key) for _, part in items_of(value))
+    found = opened(value)
+    if found is not None:
+        return all(add_numbers(part, key) for part in data_of(*found))
     return kind in _ARRAYS or issubclass(kind, np.generic)
 
 
@@ -209,8 +237,11 @@ def add_static(value: Any, key: list[Any]) -> bool:
     if kind is float:
         # Zeros of both signs are equal, and NaN is not itself.
         key += (_STATIC, kind, value if value and value == value else value.hex())
-    elif kind in _PLAIN:
+    elif kind in _PLAIN or is_lasting(value):
         key += (_STATIC, kind, value)
+    elif kind is tuple:
+        key += (_STATIC, kind, len(value))
+        return all(add_static(part, key) for part in value)
     else:
         return False
     return True
@@ -220,14 +251,6 @@ def add_static(value: Any, key: list[Any]) -> bool:
 def _is_text(names: tuple) -> bool:
     """Whether all keys of a dict are text: 1, 1.0 and True would be one."""
     return all(type(name) is str for name in names)
-
-
-@functools.lru_cache(maxsize=1024)
-def _fields(kind: type) -> tuple[str, ...] | None:
-    """The members of a named tuple or dataclass."""
-    if issubclass(kind, tuple):
-        return getattr(kind, "_fields", None)
-    return tuple(f.name for f in dataclasses.fields(kind)) if dataclasses.is_dataclass(kind) else None
 
 
 def add_options(options: dict[str, Any], key: list[Any]) -> bool:

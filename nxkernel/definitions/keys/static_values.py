@@ -19,8 +19,13 @@ from typing import Any
 import numpy as np
 
 from nxkernel import errors
+from nxkernel.container_classes.declarations import HEAP_TYPE
+from nxkernel.definitions.keys.fast_keys import is_lasting
 from nxkernel.definitions.keys.leaves import is_array, spec_of
 from nxkernel.messages.grammar import a
+from nxkernel.operand import Operand
+from nxkernel.tensor.tensor import StoredTensor
+from nxkernel.types import Type
 
 #: The value of a name that is not defined.
 MISSING = object()
@@ -82,6 +87,92 @@ def by_value(value: Any) -> Any:
     if type(value).__module__ not in _VALUES and not isinstance(value, np.dtype):
         return ByIdentity(value)
     return (type(value), value)
+
+
+class Static:
+    """A value in a container that is no data: a text, an option, a function. It stays what it is.
+
+    Two are equal where their values are, by :func:`by_contents`.
+
+    Parameters
+    ----------
+    value : Any
+    """
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Static and (other.value is self.value or self._state == other._state)
+
+    def __hash__(self) -> int:
+        return hash(self._state)
+
+    def __repr__(self) -> str:
+        return f"Static({self.value!r})"
+
+    @property
+    def _state(self) -> Any:
+        state = by_contents(self.value)
+        return state if state is not None else _by_its_class(self.value)
+
+    @property
+    def is_fixed(self) -> bool:
+        """Whether nobody can change the value, and its state says all of it."""
+        value = self.value
+        if type(value) is tuple:
+            return all(Static(each).is_fixed for each in value)
+        return constant(value) is not None or isinstance(value, Type | np.dtype) or is_lasting(value)
+
+
+def by_contents(value: Any) -> Any:
+    """The part of a key for numbers, texts, arrays, and tuples, lists, dicts and sets of them; None for anything else.
+
+    Examples
+    --------
+    >>> by_contents([1, {"a": 2.0}]) == by_contents([1, {"a": 2.0}]), by_contents([1]) == by_contents([1.0])
+    (True, False)
+    >>> by_contents([lambda: 1]) is None
+    True
+    """
+    state = constant(value)
+    kind = type(value)
+    if state is not None:
+        return state
+    if kind is Type or isinstance(value, np.dtype) or is_lasting(value):
+        return (kind, value)
+    if is_array(value) and not isinstance(value, Operand):
+        return (kind, value.dtype, value.shape, value.tobytes())
+    if isinstance(value, StoredTensor):
+        return (kind, value.spec, value.data.tobytes())
+    if kind is dict:
+        inner = [by_contents(each) for each in value.values()]
+        return None if None in inner else (kind, keys_state(value), *inner)
+    if kind in (list, tuple):
+        inner = [by_contents(each) for each in value]
+        return None if None in inner else (kind, *inner)
+    if kind in SETS:
+        inner = [by_contents(each) for each in value]
+        return None if None in inner else (kind, frozenset(inner))
+    return None
+
+
+def _by_its_class(value: Any) -> Any:
+    """The part of a key for an object: by value where its class says when two are equal, else by identity."""
+    kind = type(value)
+    if kind is types.FunctionType:
+        # One that is made anew by the same code, as in a constructor, and holds the same.
+        held = [contents_of(cell) for cell in value.__closure__ or ()]
+        held += [*(value.__defaults__ or ()), *(value.__kwdefaults__ or {}).values()]
+        states = [by_contents(each) or ByIdentity(each) for each in held]
+        return (kind, value.__code__, ByIdentity(value.__globals__), *states)
+    try:
+        hash(value)
+    except TypeError:
+        return ByIdentity(value)
+    return ByIdentity(value) if kind.__eq__ is object.__eq__ else (kind, value)
 
 
 def is_code(state: Any) -> bool:
@@ -147,6 +238,14 @@ OF_DEFINITIONS = frozenset({
     "_static_by", "compiler", "dialect", "donated", "fingerprint", "hooks", "on_conflict", "promotion", "ruled_by",
     "static", "syntax",
 })  # fmt: skip
+
+
+def contents_of(cell: types.CellType) -> Any:
+    """What a closure variable is bound to; MISSING where it has no value."""
+    try:
+        return cell.cell_contents
+    except ValueError:
+        return MISSING
 
 
 def definition_of(value: Any) -> Any:
@@ -271,8 +370,6 @@ def _library_folders() -> tuple[str, ...]:
 
 _LIBRARIES = _library_folders()
 _PACKAGES = frozenset({"builtins", "nxkernel", "numpy", "scipy"})
-#: The bit of ``__flags__`` of classes that are made while a program runs, as by a class statement.
-HEAP_TYPE = 1 << 9
 
 
 def installed(value: Any) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel.container_classes.declarations import hint
 from nxkernel.definitions.keys import container_comparison, containers
 from nxkernel.errors import NxTypeError, message
 from nxkernel.messages.grammar import a
@@ -16,7 +17,8 @@ def leaves(container: Any) -> list[Any]:
     Parameters
     ----------
     container : container
-        A tuple, list, dict, named tuple or dataclass, in any depth; dicts go in the order of their items.
+        A tuple, list, dict, named tuple, dataclass or object of a class that :func:`nxkernel.container` declares, in
+        any depth; dicts go in the order of their items. None, texts and static fields are no leaves.
 
     Returns
     -------
@@ -78,6 +80,6 @@ def _refuse(path: str, value: Any) -> Exception:
         message(
             f"{path} is {'None' if value is None else a(type(value).__name__)}, which is neither a tensor nor a "
             "container of tensors.",
-            "Containers are tuples, lists, dicts, named tuples and dataclasses.",
+            *(hint(value) or ("Containers are tuples, lists, dicts, named tuples, dataclasses and declared classes.",)),
         )
     )

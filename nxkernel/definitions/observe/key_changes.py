@@ -29,7 +29,8 @@ _AROUND = 20
 
 _ROLES = ("argument", "option", "captured")
 #: The kinds of containers of arguments.
-_BUILT = frozenset(["named", "tuple", "list", "dict", "dataclass", "static", "again"])
+_BUILT = frozenset(["tuple", "list", "dict", "object", "static", "held", "again"])
+_WITHOUT_PARTS = frozenset([containers.LEAF, containers.NOTHING, "static", "held"])
 _TYPE = re.compile(r"(vectorized|bool|bf16|[a-z]\d+)\b(?!['\"])")
 
 
@@ -251,7 +252,7 @@ def _explained(changed: list[Change]) -> list[Change]:
     built = {root_of(change.name) for change in changed if change.kind in ("length", "structure")}
 
     def follows(change: Change) -> bool:
-        one_sided = change.kind == "type" and ABSENT in (change.there, change.here)
+        one_sided = change.kind in ("type", "value") and ABSENT in (change.there, change.here)
         return change.role == "argument" and one_sided and root_of(change.name) in built
 
     return [change for change in changed if not follows(change)]
@@ -266,6 +267,9 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
     if before == state:
         return
     one, other = (each if isinstance(each, tuple) else (each, None, ()) for each in (before, state))
+    if {one[0], other[0]} <= _WITHOUT_PARTS:
+        # What is there is a part of the key by itself.
+        return
     if one[0] != other[0] or not isinstance(before, tuple) or not isinstance(state, tuple):
         yield Change.of("argument", [path], "structure", *map(containers.describe, (before, state)))
     elif one[0] in ("list", "tuple"):
@@ -289,10 +293,9 @@ def _built(path: str, before: Any, state: Any) -> Iterator[Change]:
             else:
                 texts = [containers.describe(held[key]) if key in held else ABSENT for held in (old, new)]
                 yield Change.of("argument", [f"{path}[{key!r}]"], "structure", *texts)
-    elif one[1] == other[1] and one[0] in ("named", "dataclass"):
-        names = one[1]._fields if one[0] == "named" else one[1][1]
-        for name, *pair in zip(names, one[2], other[2], strict=True):
-            yield from _built(f"{path}.{name}", *pair)
+    elif one[1] == other[1] and one[0] == "object":
+        for suffix, *pair in zip(one[1].suffixes, one[2], other[2], strict=True):
+            yield from _built(f"{path}{suffix}", *pair)
     else:
         there, here = map(containers.describe, (before, state))
         yield Change.of("argument", [path], "structure", there, here if there != here else f"another {here}")

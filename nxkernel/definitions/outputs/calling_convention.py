@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs.hook_delivery import Hook
+from nxkernel.definitions.outputs.running_output import Region
 from nxkernel.definitions.outputs.value_checks import ValueCheck
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph.expr import SourceLocation
@@ -71,6 +72,11 @@ class CallingConvention:
     def holds_back(self) -> bool:
         """Whether the caller's arrays get their contents when all hooks have been called: one of them may raise."""
         return bool(self.changes) and any(getattr(hook.function, "raises", False) for hook, _ in self.hooks)
+
+    @cached_property
+    def regions(self) -> tuple[Region, ...]:
+        """The loops and mapped functions that say something while the program runs."""
+        return tuple([hook.function for hook, _ in self.hooks if isinstance(hook.function, Region)])
 
     @cached_property
     def flags(self) -> tuple[int, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any
@@ -30,11 +30,14 @@ class Hook:
         None for the function that the caller's ``hooks=`` has for the name.
     in_branch : bool
         Whether it is in a branch: its value is then a pair of whether the branch was taken, and the value.
+    entry : hashable
+        What tells it from others of its program.
     """
 
     name: str | None
     function: Callable[[Any], Any] | None
     in_branch: bool = False
+    entry: Hashable = None
 
     def call(self, value: Any, functions: Mapping[str, Callable[[Any], Any]], signature: str) -> None:
         """Call the function; an error says which hook it comes from."""
@@ -56,6 +59,7 @@ def deliver(
     tensors: Iterator[Any],
     functions: Mapping[str, Callable[[Any], Any]],
     signature: str,
+    has_called: Callable[[Hook], bool],
 ) -> None:
     """Call the hooks with the values of a program that has run, in the order in which it met them.
 
@@ -68,9 +72,13 @@ def deliver(
         The caller's ``hooks=``.
     signature : str
         The call, for errors.
+    has_called : callable
+        Whether a hook has been called while the program ran.
     """
     for hook, structure in hooks:
-        hook.call(containers.rebuild(structure, tensors), functions, signature)
+        value = containers.rebuild(structure, tensors)
+        if not has_called(hook):
+            hook.call(value, functions, signature)
 
 
 def checked(hooks: Hooks) -> dict[str, Callable[[Any], Any]]:
@@ -99,7 +107,9 @@ def checked(hooks: Hooks) -> dict[str, Callable[[Any], Any]]:
 
 def is_owned(hooks: Sequence[tuple[Hook, containers.Structure]]) -> bool:
     """Whether a hook has a function of the definition's own, and not one that its caller gives."""
-    return any(hook.name is not None and hook.function is not None for hook, _ in hooks)
+    return any(
+        getattr(hook.function, "is_owned", hook.name is not None and hook.function is not None) for hook, _ in hooks
+    )
 
 
 def owner(function: Any) -> tuple[ByIdentity, ByIdentity]:

@@ -11,7 +11,21 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.graph import tracing
 from nxkernel.scoped_settings import ScopedSetting, kept
+
+#: In a trace's memory, that its program calls functions of the user's.
+_MADE = "calls of Python functions"
+
+
+def note_call(run: tracing.Trace) -> None:
+    """Note that the program that is traced calls a function of Python's that may give something else each time."""
+    run.outermost.memory[_MADE] = True
+
+
+def are_asked_for(run: tracing.Trace) -> bool:
+    """Whether what was traced calls such functions when it runs."""
+    return run.outermost.memory.get(_MADE, False)
 
 
 class HostResults:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -92,33 +93,36 @@ def watching() -> bool:
     return _watching
 
 
+#: For programs that assign into arguments, memory for copies of these, which the search for a NaN begins with.
+_copies: weakref.WeakKeyDictionary[CachedProgram, list[np.ndarray]] = weakref.WeakKeyDictionary()
+
+
 def run(name: str, program: CachedProgram, arrays: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Run a program and check its results for NaN."""
-    inputs = arrays if program.placed is None else device_programs.on_host(arrays)
-    if program.convention.changes:
-        inputs = [array.copy() for array in inputs]
+    inputs = list(arrays if program.placed is None else device_programs.on_host(arrays))
+    changes, copies = program.convention.changes, []
+    if changes:
+        # New memory for each call would take longer than the copies.
+        given = [inputs[place] for place in changes]
+        copies = _copies.pop(program, None) or [np.empty_like(array) for array in given]
+        for place, copy, array in zip(changes, copies, given, strict=True):
+            np.copyto(copy, array)
+            inputs[place] = copy
     results = program.run(arrays)
     on_host = device_programs.on_host(results)
     for number, value in enumerate(on_host):
         if has_nan(value):
-            raise NanError(
-                message(f"{name} gave NaN in {_place(program, on_host, number)}.", *_origin_lines(program, inputs))
-            )
+            raise NanError(message(f"{name} gave NaN in {_place(program, number)}.", *_origin_lines(program, inputs)))
+    if changes:
+        _copies[program] = copies
     return results
 
 
-def _place(program: CachedProgram, results: Sequence[np.ndarray], number: int) -> str:
+def _place(program: CachedProgram, number: int) -> str:
     """How a person would write the result leaf that has the NaN."""
-    leaves: list[tuple[str, Any]] = []
-    supply = iter(results)
-    containers.flatten(
-        containers.rebuild(program.convention.structure, supply),
-        "its result",
-        leaves,
-        containers.no_tensor("the function"),
-    )
-    if number < len(leaves):
-        return leaves[number][0]
+    paths = list(containers.leaf_paths(program.convention.structure, "its result"))
+    if number < len(paths):
+        return paths[number]
     return "a value that it prints, gives to a hook or assigns"
 
 

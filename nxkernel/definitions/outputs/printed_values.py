@@ -173,6 +173,14 @@ class DeferredCall:
 
 
 @dataclass(frozen=True)
+class DeferredAssertion(DeferredCall):
+    """A call that raises an error where what the program has computed is not as it was asserted."""
+
+    #: Whether the caller's arrays are to be as they were where this is called.
+    raises = True
+
+
+@dataclass(frozen=True)
 class Labelled:
     """Prints a value after its label.
 

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import threading
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from nxkernel import fork_safety
-from nxkernel.errors import ClosedStreamError, StreamTimeoutError, message
+from nxkernel.errors import ClosedStreamError, StreamTimeoutError, StreamWaitingWarning, message
 from nxkernel.messages.grammar import counted
 
 _NOTHING_MORE = object()
+#: So many seconds a call waits for room without a word.
+_PATIENCE = 1.0
+#: From :meth:`Channel.send` to the line of the user's: by way of the stream.
+_CALLER = 3
+_MAKE_ROOM = "Receive outputs first, with recv() or in another thread, or open the stream with a larger size=."
 
 
 class Channel:
@@ -32,6 +38,8 @@ class Channel:
         self._outputs: deque[Any] = deque()
         self._sent = self._received = self._called = 0
         self._open, self._ended = True, False
+        #: The names of the threads that have received something.
+        self._receivers: set[str] = set()
         self._state: Any = None
         self._error: BaseException | None = None
         fork_safety.in_child(self._lose_thread)
@@ -45,16 +53,18 @@ class Channel:
     # Those who send and receive --------------------------------------------------------------------------------
 
     def send(self, value: Any, timeout: float | None) -> None:
-        """Add an input; waits for room."""
+        """Add an input; waits for room, and warns of that where it takes long."""
+
+        def may_go_on() -> bool:
+            return not self._open or self._ended or self._has_room()
+
+        def status() -> str:
+            return f"send() waited for room: {self._on_their_way()}"
+
         with self._changed:
-            self._wait(
-                lambda: not self._open or self._ended or self._has_room(),
-                timeout,
-                lambda: f"send() waited for room: {self._on_their_way()}",
-                lambda: (
-                    "Receive outputs first, with recv() or in another thread, or open the stream with a larger size=."
-                ),
-            )
+            if timeout is None and not self._waited(may_go_on, _PATIENCE, status):
+                warnings.warn(self._who_waits(), StreamWaitingWarning, stacklevel=_CALLER)
+            self._wait(may_go_on, timeout, status, lambda: _MAKE_ROOM)
             if self._error is not None:
                 raise ClosedStreamError(
                     message(
@@ -129,6 +139,7 @@ class Channel:
             )
             if self._outputs:
                 self._received += 1
+                self._receivers.add(threading.current_thread().name)
                 self._changed.notify_all()
                 return self._outputs.popleft()
             if self._error is not None:
@@ -139,13 +150,29 @@ class Channel:
         self, until: Callable[[], Any], timeout: float | None, status: Callable[[], str], advice: Callable[[], str]
     ) -> None:
         """Wait for a condition; errors say what was waited for."""
+        if not self._waited(until, timeout, status):
+            raise StreamTimeoutError(message(f"stream {self._name}: {status()}, for {timeout:g} s", advice()))
+
+    def _waited(self, until: Callable[[], Any], timeout: float | None, status: Callable[[], str]) -> bool:
+        """Wait for a condition, and say whether it holds; an interrupt says what was waited for."""
         try:
-            if self._changed.wait_for(until, timeout):
-                return
+            return bool(self._changed.wait_for(until, timeout))
         except BaseException as error:
             error.add_note(f"Stream {self._name}: {status()}.")
             raise
-        raise StreamTimeoutError(message(f"stream {self._name}: {status()}, for {timeout:g} s", advice()))
+
+    def _who_waits(self) -> str:
+        """Who waits for whom, for one who sends and gets no room."""
+        here, others = threading.current_thread().name, sorted(self._receivers)
+        if not others:
+            who = "no thread has received any"
+        elif others == [here]:
+            who = f"{here} alone has received any, and waits here"
+        else:
+            who = f"they were received by {' and '.join(others)} so far"
+        return message(
+            f"stream {self._name}: send() in {here} waits for room: {self._on_their_way()}, and {who}.", _MAKE_ROOM
+        )
 
     def _has_room(self) -> bool:
         return self._size is None or self._sent - self._received < self._size

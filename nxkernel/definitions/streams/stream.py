@@ -64,7 +64,7 @@ class Stream:
         value : tensor or container
             Like the template; arrays are copied.
         timeout : float, optional
-            In seconds; without it, there is no limit.
+            In seconds; without it, there is no limit, and after a second a warning says who waits for whom.
 
         Raises
         ------
@@ -261,7 +261,7 @@ def stream(
     names = step._names(2)
     inputs: list[tuple[str, Any]] = []
     structure = containers.flatten(template, names[0], inputs, containers.no_tensor("nx.stream"))
-    _check_result(step, names[1], state)
+    _check_result(step, names, template, state)
     signature = f"{name}({', '.join([*names, *(['…'] if more else [])])})"
     expected = tuple([(path, leaf.spec) for path, leaf in inputs])
     return Stream(step, signature, (names[0], structure, expected), state, tuple(more), size, numbers)
@@ -303,7 +303,7 @@ def _own(value: Any, spec: Spec | VectorizedSpec) -> Tensor:
     return value if isinstance(value, StoredTensor) else Tensor.wrap(array_of(value, spec).copy(), spec)
 
 
-def _check_result(step: Compiled, name: str, state: Any) -> None:
+def _check_result(step: Compiled, names: Sequence[str], template: Any, state: Any) -> None:
     """Refuse a function that does not return an output and a state like the one that it takes."""
     structure = step.program.convention.structure
     if type(structure) is not tuple or structure[0] != "tuple" or len(structure[2]) != 2:
@@ -314,7 +314,10 @@ def _check_result(step: Compiled, name: str, state: Any) -> None:
             )
         )
     leaves: list[tuple[str, Any]] = []
-    before = containers.flatten(state, name, leaves, containers.no_tensor("nx.stream"))
+    held: list[tuple[str, Any]] = []
+    containers.flatten(template, names[0], [], containers.no_tensor("nx.stream"), held=held)
+    name = names[1]
+    before = containers.flatten(state, name, leaves, containers.no_tensor("nx.stream"), held=held)
     output, after = structure[2]
     if after != before:
         raise NxTypeError(

@@ -11,6 +11,7 @@ import numpy as np
 
 from nxkernel import numpy as nnp
 from nxkernel import types
+from nxkernel.container_classes.declarations import is_declared
 from nxkernel.definitions.flow.values import mutable_arguments
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.keys import argument_identity, containers, source_locations
@@ -157,6 +158,7 @@ class NumpyDialect(Dialect):
                         f"{name} is an array from outside of the definition, and it is assigned into.",
                         *source_locations.line_of(array.root.read().source),
                         "Pass it as an argument: arrays that are arguments are changed as NumPy would.",
+                        *([_OF_AN_OBJECT] if "." in name else []),
                     )
                 )
         return super().changes()
@@ -168,6 +170,7 @@ class NumpyDialect(Dialect):
         )
 
 
+_OF_AN_OBJECT = "Those of an object are arguments where its class is declared: nx.container(Class), or @nx.container."
 DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 
 
@@ -175,9 +178,9 @@ def is_static(value: Any, dialect: str) -> bool:
     """Whether an argument by position is a static value, without being declared as one.
 
     By NumPy's rules all are but numbers, arrays and containers of them: a list, tuple or dict with text or objects in
-    it is one, and a dataclass is a container where it holds arrays and nothing else than data. By Nx's rules it is what
-    says how to compute: text, None, functions, types, slices and members of enumerations, and tuples, lists and dicts
-    of these alone.
+    it is one, and a dataclass is a container where it holds arrays and nothing else than data, or where it says which
+    of its fields are. By Nx's rules it is what says how to compute: text, None, functions, types, slices and members
+    of enumerations, and tuples, lists and dicts of these alone.
     """
     return _is_no_data(value) if dialect == NUMPY else _says_how(value)
 
@@ -200,12 +203,22 @@ def _says_how(value: Any) -> bool:
 def _is_no_data(value: Any) -> bool:
     if containers.is_leaf(value) or isinstance(value, TracedValue):
         return False
+    if is_declared(value):
+        return False
     if not isinstance(value, CONTAINERS) and (containers.inside(value) is None or are_numbers([value])):
         return True
     try:
-        return _taken_apart(value) is None
+        return not _holds_data_alone(value)
     except RecursionError:
         return not isinstance(value, CONTAINERS)
+
+
+def _holds_data_alone(value: Any) -> bool:
+    """Whether a value is a leaf, or a container of nothing else; declared classes say themselves what is data."""
+    if containers.is_leaf(value) or is_declared(value):
+        return True
+    opened = containers.inside(value)
+    return opened is not None and all(_holds_data_alone(part) for _, part in opened[2])
 
 
 def current() -> str:

@@ -1,10 +1,11 @@
-"""``hook`` and ``print_value``: callbacks on values of a compiled program, each time that it has run."""
+"""``hook`` and ``print_value``: callbacks on values of a compiled program, each time that it comes by."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel.definitions.flow.control import repeated_calls
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hook
@@ -16,13 +17,15 @@ from nxkernel.ops.machinery import dispatch
 from nxkernel.shapes import describe
 
 
-def is_open() -> bool:
-    """Whether a hook can be called from here: only branches enclose the active trace."""
-    return tracing.current().runs_once
+def are_possible() -> bool:
+    """Whether a hook can be called from here: branches, loops and functions that are mapped enclose the active trace,
+    and nothing else.
+    """
+    return tracing.current().runs_once or repeated_calls.are_possible()
 
 
 def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -> Any:
-    """Call a host function with the value of a tensor, or of a container, each time that the compiled program has run.
+    """Call a host function with the value of a tensor, or of a container, each time that the compiled program comes by.
 
     The function is the one that ``hooks=`` has for the name, as in ``nx.jit(f, hooks={"loss": losses.append})``, else
     `function`. Without a function the hook is no part of the program. Functions are called in the thread of the call,
@@ -44,17 +47,22 @@ def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -
     Raises
     ------
     NxTypeError
-        If there is a function for the name: in a loop whose number of iterations is traced, and in functions that are
-        traced on their own, such as that of :func:`nxkernel.vmap`.
+        If there is a function for the name: in what is traced on its own, such as the function of
+        :func:`nxkernel.reduce`; and in a loop for the compiler ``numba_cuda``.
 
     Notes
     -----
     There are no tokens, which Nx has had for hooks whose value nothing uses, and deprecates: a hook is part of the
     program by itself, and hooks are called in the order in which they are written.
 
-    In a branch it is called if that is taken. A `for` loop with a hook that has a function is unrolled, which takes
-    longer to compile; the program's event has a note of it. Programs with a `function` belong to one function object:
-    if a cell defines it again, they are made again, of the cached kernels.
+    In a branch it is called if that is taken, and in a loop in each turn, while the program runs. Under
+    :func:`nxkernel.vmap` it is called for each entry that comes by, one after the other; with a value that is the same
+    for all of them, once. Other hooks are called when the program has run, or when the next loop begins that has one.
+    Gradients call it as often as the function itself would. Values come out in no other way: a call does not return
+    what it has marked, for that a function returns it beside its result.
+
+    Programs with a `function` belong to one function object: if a cell defines it again, they are made again, of the
+    cached kernels.
 
     Examples
     --------
@@ -67,6 +75,18 @@ def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -
     >>> _ = watched(2.0, nx.tensor([1.0, 2.0]))
     >>> [float(loss) for loss in losses]
     [10.0]
+
+    In a loop, and for many entries:
+
+    >>> @nx.defn
+    ... def halved(x):
+    ...     while x > 1:
+    ...         x = nx.hook(x / 2, "half")
+    ...     return x
+    >>> halves = []
+    >>> _ = nx.jit(nx.vmap(halved), hooks={"half": halves.append})(nx.tensor([6.0, 1.0, 2.0]))
+    >>> [float(half) for half in halves]
+    [3.0, 1.0, 1.5, 0.75]
     """
     if not isinstance(name, str):
         raise NxTypeError(
@@ -93,9 +113,11 @@ def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -
 
 
 def print_value(tensor: Any, label: str = "") -> Any:
-    """Print the value of a tensor, or of a container of tensors, each time that the compiled program runs.
+    """Print the value of a tensor, or of a container of tensors, each time that the compiled program comes by.
 
-    Values are printed when the program has finished, in the order in which the definition asked for them.
+    Values are printed in the order in which the definition asks for them: in loops while the program runs, those of
+    each turn; under :func:`nxkernel.vmap` those of each entry; others before the next loop that prints, or when the
+    program has finished.
 
     Parameters
     ----------

@@ -187,19 +187,10 @@ def _other_structure(name: str, gave: str, structure: containers.Structure) -> N
     )
 
 
-#: In a trace's memory, that its program calls functions of the user's.
-_MADE = "calls of Python functions"
-
-
-def are_made(run: tracing.Trace) -> bool:
-    """Whether what was traced calls functions of the user's when it runs."""
-    return run.outermost.memory.get(_MADE, False)
-
-
 def _applied(function: HostFunction, values: Sequence[Operand]) -> list[Operand]:
     run = tracing.current()
     if run is not None:
-        run.outermost.memory[_MADE] = True
+        host_results.note_call(run)
 
     def of(*nodes: Operand) -> list[Operand]:
         found = apply(p.njit_call, *nodes, function=function)

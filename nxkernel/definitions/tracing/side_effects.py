@@ -11,11 +11,10 @@ import types
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any
 
-from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.flow.values import variable_leaves
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch, holds_traced
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
-from nxkernel.definitions.keys.static_values import MISSING
+from nxkernel.definitions.keys.static_values import MISSING, contents_of
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import SourceLocation
 from nxkernel.messages.grammar import a

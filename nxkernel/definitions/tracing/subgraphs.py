@@ -52,6 +52,7 @@ def traced(
         If it assigns into an array from outside.
     """
     with BodyTrace() as trace:
+        trace.is_closed = True
         parameters = [trace.input(label, spec) for label, spec in inputs]
         leaves: list[tuple[str, Any]] = []
         structure = containers.flatten(function(*parameters), "the result", leaves, refuse)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ import numpy as np
 from nxkernel import primitives, types
 from nxkernel.definitions.captures.object_contents import elements
 from nxkernel.definitions.captures.placeholders import Placeholders
-from nxkernel.definitions.flow.control import checks
+from nxkernel.definitions.flow.control import checks, repeated_calls
 from nxkernel.definitions.flow.control.unrolling import notes
 from nxkernel.definitions.flow.operators import call_dispatch
 from nxkernel.definitions.flow.values import followed_classes, mutable_arguments
@@ -21,10 +22,12 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced_length
 from nxkernel.definitions.keys import callables, containers
 from nxkernel.definitions.keys.argument_identity import RebuiltArguments, remember_captured
 from nxkernel.definitions.keys.leaves import Leaf, spec_of
-from nxkernel.definitions.outputs import raised_again
+from nxkernel.definitions.keys.static_values import by_contents
+from nxkernel.definitions.outputs import host_results
 from nxkernel.definitions.outputs.calling_convention import CallingConvention
 from nxkernel.definitions.outputs.hook_delivery import Hook
-from nxkernel.definitions.tracing import asked_values, dialects, python_calls, side_effects
+from nxkernel.definitions.tracing import asked_values, dialects, fault_checks, side_effects
+from nxkernel.definitions.tracing.static_results import StaticResults
 from nxkernel.errors import NxError, TracedValueError, message
 from nxkernel.graph import deferred_calls, python_numbers, tracing, values_of_call
 from nxkernel.graph.expr import Expr, Graph, SourceLocation, VectorizedExpr, node_with, parameter
@@ -185,6 +188,12 @@ class _Views:
             )
         return self._placeholders[dialect]
 
+    def original(self, value: Any) -> Any:
+        """What a copy with placeholders was made of; any other value itself."""
+        for copies in self._placeholders.values():
+            value = copies.original(value)
+        return value
+
     def changes(self, view: dialects.Dialect) -> list[tuple[int, Expr]]:
         """The arguments that were assigned into; the other dialects refuse assignments into captured arrays."""
         for other in self._by_dialect.values():
@@ -209,12 +218,12 @@ class _HookRequests:
     met : set of str
         The names of all hooks in the function.
     values : list of (Hook, structure, outputs)
-        The hooks to be called; the outputs of one in a branch are cells, which are read at the end.
+        The hooks to be called.
     """
 
     functions: Collection[str]
     met: set[str] = field(default_factory=set)
-    values: list[tuple[Hook, containers.Structure, Sequence[Output | MutableCell]]] = field(default_factory=list)
+    values: list[tuple[Hook, containers.Structure, Sequence[Output]]] = field(default_factory=list)
 
     def add_deferred(self, run: Trace, caller: SourceLocation | None) -> None:
         """Have the calls made after each run that the trace has deferred.
@@ -225,20 +234,10 @@ class _HookRequests:
         caller : SourceLocation or None
             The line that had the function traced: a later call may be another one, and errors do not tell it.
         """
-        for call in deferred_calls.in_order(run):
-            if not isinstance(call, deferred_calls.RecordedCall):
-                self.values.append(call)
-                continue
-            nodes = deferred_calls.contents(run, call)
-            if call.in_branch and nodes[0].primitive is primitives.constant and not nodes[0].params["value"]:
-                # Of a part of a trace that was dropped.
-                continue
-            structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - call.in_branch))
-            if call.in_branch:
-                structure = ("tuple", None, (containers.LEAF, structure))
-            source = None if call.source == caller else call.source
-            hook = Hook(None, raised_again.located(call.function, source), call.in_branch)
-            self.values.append((hook, structure, [(node, node.spec) for node in nodes]))
+        for entry in deferred_calls.in_order(run):
+            found = repeated_calls.hook_of(entry, run, caller)
+            if found is not None:
+                self.values.append(found)
 
     def unknown(self) -> list[str]:
         """Notes on functions that were given for names that no hook has."""
@@ -269,6 +268,8 @@ def trace(
     order: Sequence[str] = (),
     whole: bool = False,
     asked: asked_values.CallValues | None = None,
+    static: Sequence[Any] = (),
+    checked: bool = False,
 ) -> Traced:
     """Trace a function: run it once on symbolic values, and return the graph.
 
@@ -302,6 +303,10 @@ def trace(
         that needs them.
     asked : asked_values.CallValues, optional
         What the trace may ask for numbers of, where it needs some that only the running program knows.
+    static : sequence, optional
+        The static values in the arguments that their structures have the numbers of.
+    checked : bool, optional
+        Whether the program looks for what goes wrong in it.
     """
     __tracebackhide__ = True
     caller = tracing.user_line()
@@ -316,23 +321,25 @@ def trace(
     requests = _hook_requests[id(run)] = _HookRequests(hooks)
     asked_values.begin(run, asked, parameters, leaves, capturing.meaning)
     try:
-        with run, view.rules(), python_numbers.digits(whole):
+        watching = fault_checks.begin(run) if checked else contextlib.nullcontext()
+        with run, view.rules(), python_numbers.digits(whole), watching:
             values = [
                 leaf.fixed[0] if leaf.fixed else view.argument(position, leaf, node_with(node, leaf.spec))
                 for position, (node, leaf) in enumerate(zip(parameters, leaves, strict=True))
             ]
             supply = iter(values)
             rebuilt = RebuiltArguments(lambda kind, number: placeholders.of(captured_arrays.at(kind, number)))
-            arguments = [containers.rebuild(structure, supply, rebuilt) for structure in structures]
-            watch = ObjectWatch((), zip(names, arguments, strict=True))
+            held = [value if by_contents(value) is not None else placeholders.of(value) for value in static]
             by_name = {key: placeholders.of(value) for key, value in options.items()}
-            args, named = _as_called(function, arguments, keywords, by_name, order)
             code = getattr(callables.plain(function), "__code__", None)
-            function = twin(placeholders.of(function))
+            seen = twin(placeholders.of(function))
             with followed_classes.following(call_dispatch.fn):
-                result = _called(function, args, named)
+                arguments = [containers.rebuild(structure, supply, rebuilt, held) for structure in structures]
+                watch = ObjectWatch((), zip(names, arguments, strict=True))
+                args, named = _as_called(function, arguments, keywords, by_name, order)
+                result = _called(seen, args, named)
             changes_containers = bool(watch.differences())
-            if not getattr(function, "gives_back", False):
+            if not getattr(seen, "gives_back", False):
                 side_effects.refuse_lost(name, code, watch, result)
             changes = views.changes(view)
             requests.add_deferred(run, caller)
@@ -340,28 +347,29 @@ def trace(
             pairs: list[tuple[str, Any]] = []
             structure: containers.Structure = containers.NOTHING
             if result is not None or not (changes or requests.values):
-                parts = isinstance(result, containers.SEVERAL)
                 refuse, texts = containers.no_tensor(name), types.follows_numpy()
-                structure = containers.flatten(result, "the result", pairs, refuse, parts, texts=texts)
+                structure = containers.flatten(result, "the result", pairs, refuse, texts=texts)
             results = [_result(name, path, value, run) for path, value in pairs]
     finally:
         del _hook_requests[id(run)]
         views.write_back()
         integer_bounds.forget()
-    results += [_now(output, run) for _, _, wanted in requests.values for output in wanted]
+    place = StaticResults(held, static, views.original)
+    structure = containers.with_static(structure, place.of_call)
+    results += [output for _, _, wanted in requests.values for output in wanted]
     results += [output_of(node, run) for _, node in changes]
     outputs, specs = [node for node, _ in results], tuple([spec for _, spec in results])
     captured, fixed = capturing.placed(parameters, outputs)
 
     def rebuild(values: Sequence[Expr]) -> Any:
-        return containers.rebuild(structure, map(node_with, values, specs))
+        return containers.rebuild(structure, map(node_with, values, specs), held=static)
 
     first = len(outputs) - len(changes)
     updates = tuple((position, first + number) for number, (position, _) in enumerate(changes))
     convention = CallingConvention(
         structure=structure,
         captured=tuple(capturing.meaning[node] for node in captured),
-        hooks=tuple([(hook, shape) for hook, shape, _ in requests.values]),
+        hooks=tuple([(hook, containers.with_static(shape, place.of_trace)) for hook, shape, _ in requests.values]),
         specs=specs,
         changes=tuple(position for position, _ in changes),
         returned=frozenset(position for position, node in changes if any(node is output for output in outputs[:first])),
@@ -371,7 +379,7 @@ def trace(
         changes_containers=changes_containers,
         exact=tuple(exact),
         given_shapes=view.given_shapes(),
-        calls_python=python_calls.are_made(run),
+        calls_python=host_results.are_asked_for(run),
     )
     return Traced(
         Graph(name, [*parameters, *captured, *fixed], outputs, rebuild, updates),
@@ -477,28 +485,24 @@ def is_given(name: str, run: Trace) -> bool:
 
 
 def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run: Trace) -> None:
-    """Have a hook called with a value after each run of the program that is being traced.
+    """Have a hook called with a value by each run of the program that is being traced.
 
-    A hook in a branch writes its value to a cell of the outer trace, and a 1 to another one that says that the branch
-    was taken; their final contents are outputs of the program.
+    At the top of the program the value is one more output of it. A hook in a branch writes its value to a cell of the
+    outer trace, and a 1 to another one that says that the branch was taken; their final contents are outputs. In loops,
+    and in functions that are mapped, the running program calls it.
 
     Raises
     ------
     TracedValueError
-        In the body of a loop or of another primitive. A loop whose number of iterations is known is unrolled then.
+        In what is traced on its own, such as the function of a checkpoint.
     """
-    requests = _hook_requests.get(id(run.outermost))
-    if requests is None or not run.runs_once:
-        printed = hook.name is None
-        what = "values cannot be printed" if printed else f"the hook {hook.name!r} cannot be called"
-        raise TracedValueError(
-            message(
-                f"{what} in a loop of the compiled program, or in what is traced on its own.",
-                f"Return the values from the definition, and {'print them' if printed else 'call the hook'} there; "
-                "those of a loop in an array: a[i] = v.",
-                "`for i in nx.unroll(range(n))` writes a loop out, in which "
-                f"{'they are printed' if printed else 'it is called in each turn'}.",
-            )
+    if id(run.outermost) in _hook_requests and repeated_calls.are_possible():
+        repeated_calls.record(hook, structure, outputs)
+        return
+    if id(run.outermost) not in _hook_requests or not run.runs_once:
+        raise repeated_calls.refusal(
+            "values cannot be printed" if hook.name is None else f"the hook {hook.name!r} cannot be called",
+            "print them" if hook.name is None else "call the hook",
         )
     if run.previous is None:
         deferred_calls.entries(run).append((hook, structure, outputs))
@@ -510,11 +514,3 @@ def ask(hook: Hook, structure: containers.Structure, outputs: list[Output], run:
         run.write(cells[-1], node)
     hook = dataclasses.replace(hook, in_branch=True)
     deferred_calls.entries(run).append((hook, ("tuple", None, (containers.LEAF, structure)), cells))
-
-
-def _now(output: Output | MutableCell, run: Trace) -> Output:
-    """A hook's value as a node; from a branch, what its cell holds at the end."""
-    if not isinstance(output, MutableCell):
-        return output
-    node = run.read(output)
-    return node, node.spec

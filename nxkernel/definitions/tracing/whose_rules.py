@@ -85,6 +85,7 @@ def holds_tensors(values: Iterable[Any]) -> bool:
 #: What is met among values, by how much it says.
 _NUMBERS, _ARRAYS, _TENSORS = range(3)
 _ARRAYS_ALONE = {np.ndarray}
+_TENSOR_TYPES = (StoredTensor, Template)
 
 
 def _met(values: Iterable[Any]) -> int:
@@ -96,16 +97,16 @@ def _met(values: Iterable[Any]) -> int:
             continue
         if kind is np.ndarray:
             found = _ARRAYS
-        elif kind is StoredTensor or isinstance(value, StoredTensor | Template):
+        elif kind is StoredTensor or isinstance(value, _TENSOR_TYPES):
             return _TENSORS
         else:
-            inner = containers.inside(value)
+            inner = containers.members(value)
             if inner is None:
                 found = max(found, _ARRAYS * containers.is_leaf(value))
             elif id(value) not in seen:
                 # One may hold itself: that is refused later.
                 seen.add(id(value))
-                waiting += [part for _, part in inner[2]]
+                waiting += inner
     return found
 
 

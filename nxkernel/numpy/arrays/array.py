@@ -252,7 +252,10 @@ class Array(ArrayValue):
             raise _of_number(f"'numpy.{self.type.dtype.name}' object does not support item assignment")
         if not self.writeable and not self.is_scalar:
             raise NxValueError(
-                message("this array is read-only: a diagonal, or repeated elements.", "Assign into a copy of it.")
+                message(
+                    "this array is read-only: a diagonal, repeated elements, or said to be so.",
+                    "Assign into a copy of it.",
+                )
             )
 
     def shows_same(self, other: Any) -> bool:

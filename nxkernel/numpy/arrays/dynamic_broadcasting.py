@@ -81,7 +81,7 @@ def _target(pairs: Sequence[tuple[AxisRange | None, int]]) -> Target:
 
 
 def check_length(own: Any, wanted: Any, broadcasts: bool = True) -> None:
-    """Have the program tell of a length that is another than is wanted; in loops it goes unchecked.
+    """Have the program tell of a length that is another than is wanted; in loops only where programs are checked.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def check_length(own: Any, wanted: Any, broadcasts: bool = True) -> None:
     NxValueError
         If that is known while tracing.
     """
-    if integer_bounds.same(own, wanted) or (broadcasts and is_one(own)) or not deferred_calls.are_made():
+    if integer_bounds.same(own, wanted) or (broadcasts and is_one(own)) or not deferred_calls.are_checked():
         return
     if isinstance(own, int) and isinstance(wanted, int):
         raise _length_error(own, wanted)

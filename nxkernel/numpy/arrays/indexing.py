@@ -162,8 +162,7 @@ def _picked(view: Array, parsed: ParsedKey) -> ArrayValue:
 
 def put(array: Array, key: Any, value: Any) -> None:
     """``array[key] = value``."""
-    if array.is_scalar:
-        array.check_writeable()
+    array.check_writeable()
     array, key = _of_one_truth(array, key)
     key = _settled(array, key)
     parsed = subscripts.parse(key, array.shape)

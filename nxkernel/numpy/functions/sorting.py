@@ -158,7 +158,7 @@ def bincount(x: Any, /, weights: Any = None, minlength: int = 0) -> Any:
     known = subscripts.known_elements(counted) if isinstance(counted, Array) else None
     if known is not None:
         minlength = max(minlength, int(known.max()) + 1)
-    if deferred_calls.are_made():
+    if deferred_calls.are_checked():
         least = operand(reductions.min(wrap(convert(operand(counted), s64)), initial=0))
         deferred_calls.raise_if(apply(p.less, least, filled(0, s64, ())), [], _NEGATIVE)
     greatest = None if known is not None or not values_of_call.are_told() else reductions.max(counted, initial=-1)

@@ -1,4 +1,4 @@
-"""Functions of SciPy's that are called in the running program though no table has them, and the objects that they make.
+"""Functions of SciPy's, and of packages upon it, that the running program calls though no table has them.
 
 The shapes and types of what they give are found by calls with examples of several kinds: where these agree, they are
 taken for those of every run, and a run that gives others is an error. An object is made anew in each call of what it is
@@ -7,10 +7,9 @@ asked for; an interpolator, which nothing changes, where its arrays are others t
 
 from __future__ import annotations
 
-import contextlib
-import io
+import copy
 import operator
-import warnings
+import types as types_
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,16 +18,10 @@ import numpy as np
 
 from nxkernel.errors import NxTypeError, message
 from nxkernel.numpy.arrays.array import as_value
+from nxkernel.numpy.scipy.example_values import NoExampleError, Recipe, are_alike, of_examples
 from nxkernel.numpy.scipy.hosted import is_of_numbers, step
 from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.ops.machinery.known_parts import filled, given_copies, taken_out
-
-#: What makes an object from arrays.
-Recipe = Callable[[Sequence[np.ndarray]], Any]
-
-
-class NoExampleError(Exception):
-    """No example tells what a function gives."""
 
 
 @dataclass(frozen=True)
@@ -63,19 +56,61 @@ def called(function: Callable[..., Any], name: str, args: Sequence[Any], options
     known = [_taken_out(one, arrays) for one in args], {one: _taken_out(options[one], arrays) for one in options}
     arrays = [array if isinstance(array, np.ndarray) else operand(as_value(array)) for array in arrays]
 
+    method = _Method.of(function)
+
     def recipe(values: Sequence[np.ndarray]) -> Any:
         given = [_filled(one, values) for one in known[0]]
-        return function(*given, **{one: _filled(value, values) for one, value in known[1].items()})
+        call = function if method is None else method.of_run()
+        return call(*given, **{one: _filled(value, values) for one, value in known[1].items()})
 
-    found = _of_examples(recipe, arrays, getattr(function, "x", None))
+    found = of_examples(recipe, arrays, getattr(function, "x", None))
+    if method is not None:
+        method.end_examples()
     if all(map(is_of_numbers, found)):
-        if any(_forms(one) != _forms(found[0]) for one in found):
+        if not are_alike(found):
             raise NoExampleError
         return step(name, (name, object()), lambda *values: recipe(given_copies(values)), arrays, found[0])
     if any(type(one) is not type(found[0]) for one in found) or not _is_scipys(found[0]):
         raise NoExampleError
     is_lasting = type(found[0]).__module__.startswith("scipy.interpolate.")
     return MadeObject(name, _LastMade(recipe) if is_lasting else recipe, arrays, found[0])
+
+
+class _Method:
+    """A method of a person's object of a package's, such as an estimator; examples leave the object as it was.
+
+    One that changes its object does so to a copy at each run, so that later code does not see it.
+
+    Parameters
+    ----------
+    method : method
+    """
+
+    def __init__(self, method: types_.MethodType) -> None:
+        self._method, self._tried = method, copy.deepcopy(method.__self__)
+        self._before = dict(vars(self._tried))
+        self._is_example, self._changes = True, False
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> _Method | None:
+        """The method of an object with attributes, of another package than SciPy."""
+        if not isinstance(function, types_.MethodType) or isinstance(function.__self__, type):
+            return None
+        owner = function.__self__
+        return cls(function) if hasattr(owner, "__dict__") and not _is_scipys(owner) else None
+
+    def of_run(self) -> Callable[..., Any]:
+        """What is called for an example, or at a run."""
+        if not (self._is_example or self._changes):
+            return self._method
+        owner = self._tried if self._is_example else copy.deepcopy(self._method.__self__)
+        return types_.MethodType(self._method.__func__, owner)
+
+    def end_examples(self) -> None:
+        """Call it for runs from now on; whether it changes its object is known."""
+        now = vars(self._tried)
+        self._changes = now.keys() != self._before.keys() or any(now[key] is not self._before[key] for key in now)
+        self._is_example, self._tried = False, None
 
 
 class _LastMade:
@@ -115,90 +150,6 @@ def _taken_out(value: Any, arrays: list[Any]) -> Any:
 
 def _filled(value: Any, arrays: Sequence[np.ndarray]) -> Any:
     return value.recipe(arrays[value.begin : value.end]) if isinstance(value, _Made) else filled(value, arrays)
-
-
-def _of_examples(recipe: Recipe, arrays: Sequence[Any], table: Any) -> list[Any]:
-    """What examples of different values give; `table` is where an interpolator has its points."""
-    known = [one for one in (*arrays, table) if isinstance(one, np.ndarray) and one.ndim == 1 and one.size]
-    tables = [one for one in known if one.dtype.kind == "f" and np.isfinite(one).all()]
-    within = (max(map(np.min, tables)), min(map(np.max, tables))) if tables else (0.2, 0.8)
-    found = []
-    with np.errstate(all="ignore"), warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
-        warnings.simplefilter("ignore")
-        for make in _KINDS:
-            try:
-                found += [recipe(_example(make, arrays, seed, within)) for seed in (0, 1)]
-            except Exception:
-                continue
-    if not found:
-        raise NoExampleError
-    return found
-
-
-def _example(make: _Kind, arrays: Sequence[Any], seed: int, within: tuple[float, float]) -> list[Any]:
-    values = _Values(np.random.default_rng(seed), seed, within)
-    return given_copies(
-        [
-            array if isinstance(array, np.ndarray) else make(values, tuple(array.shape), array.type.dtype)
-            for array in arrays
-        ]
-    )
-
-
-@dataclass(frozen=True)
-class _Values:
-    """Where the values of an example come from: at random, or between the ends of a table that is known."""
-
-    random: np.random.Generator
-    seed: int
-    within: tuple[float, float]
-
-
-_Kind = Callable[[_Values, tuple[int, ...], np.dtype], np.ndarray]
-
-
-def _any_values(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    if dtype.kind == "b":
-        return np.asarray(values.random.uniform(size=shape) < 0.5)
-    if dtype.kind in "iu":
-        return np.asarray(values.random.integers(1, 9, shape)).astype(dtype)
-    return np.asarray(values.random.uniform(0.2, 0.8, shape)).astype(dtype)
-
-
-def _definite(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    any_ = _any_values(values, shape, dtype)
-    if len(shape) < 2 or shape[-1] != shape[-2] or dtype.kind in "biu":
-        return any_
-    return ((any_ + any_.swapaxes(-1, -2)) / 2 + np.eye(shape[-1]) * shape[-1]).astype(dtype)
-
-
-def _ascending(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    if dtype.kind == "b" or not shape:
-        return _any_values(values, shape, dtype)
-    steps = np.arange(shape[0]).reshape(-1, *(1,) * (len(shape) - 1))
-    return (np.sort(_any_values(values, shape, np.dtype(float)), axis=0) + steps).astype(dtype)
-
-
-def _even(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    if dtype.kind in "biu" or not shape:
-        return _any_values(values, shape, dtype)
-    first, last = values.within
-    steps = np.linspace(first, last - values.seed * (last - first) / 8, shape[0])
-    return np.broadcast_to(steps.reshape(-1, *(1,) * (len(shape) - 1)), shape).astype(dtype)
-
-
-def _signed(values: _Values, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-    any_ = _any_values(values, shape, dtype)
-    return any_ if dtype.kind in "biu" else np.asarray(5 * values.random.normal(size=shape)).astype(dtype)
-
-
-#: Examples: for what wants good matrices, an order, points within others, or tells apart what is large or below zero.
-_KINDS: tuple[_Kind, ...] = (_definite, _ascending, _even, _signed)
-
-
-def _forms(value: Any) -> Any:
-    """The shapes of a result. Types that depend on values, as those of matrix functions, are those of good matrices."""
-    return (type(value), tuple(map(_forms, value))) if isinstance(value, list | tuple) else np.shape(value)
 
 
 def _is_scipys(value: Any) -> bool:

@@ -12,6 +12,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, TracedValueError, message
+from nxkernel.library_functions import LIBRARIES
 from nxkernel.numpy.scipy import (
     called_algebra,
     called_objects,
@@ -80,7 +81,7 @@ def counterpart(function: Any) -> Any:
     Parameters
     ----------
     function : callable
-        Of any library; one that has a hash.
+        Of any library; one that has a hash. Those of libraries upon SciPy are called in the running program.
     """
     if special_ufuncs.is_special(function):
         return special_ufuncs.of(function)
@@ -91,7 +92,8 @@ def counterpart(function: Any) -> Any:
             found = _table(name).get(function)
             if found is not None:
                 return found
-    return _naming(function) if callable(function) and _module(function).partition(".")[0] == "scipy" else None
+    is_called = callable(function) and _module(function).partition(".")[0] in LIBRARIES
+    return _naming(function) if is_called else None
 
 
 def _where_traced(theirs: Any, ours: Callable[..., Any]) -> Callable[..., Any]:
@@ -143,7 +145,7 @@ def _named(function: Any, error: NxTypeError) -> NxTypeError:
             "Its code reads numbers, and a program has none before it runs.",
             "Call it before the definition and pass what it gives, or have the running program call it: "
             f"nx.host_call({name}, like, x), where `like` has the shape and type of its result.",
-            *_about_the_standard(),
+            *_about_the_standard(function),
         )
     )
     named.value, named.of_scipy = asked, True
@@ -160,12 +162,12 @@ def _is_raised_below(error: BaseException) -> bool:
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     outside = [frame for frame in frames if not frame.f_globals.get("__name__", "").startswith("nxkernel.")]
     last = (outside or frames)[-1].f_globals.get("__name__", "").partition(".")[0]
-    return last in ("scipy", "numpy") or not outside
+    return last in LIBRARIES or last in ("numpy", "joblib") or not outside
 
 
-def _about_the_standard() -> list[str]:
+def _about_the_standard(function: Any) -> list[str]:
     on = getattr(sys.modules.get("scipy._lib._array_api"), "SCIPY_ARRAY_API", True)
-    return [] if on else [
+    return [] if on or not _module(function).startswith("scipy") else [
         "With SCIPY_ARRAY_API=1 in the environment when SciPy is imported, many of its functions take traced values."
     ]  # fmt: skip
 

@@ -39,17 +39,19 @@ def is_traced(args: Sequence[Any], options: dict[str, Any]) -> bool:
     return any(map(_holds_arrays, (*args, *options.values())))
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Any) -> Iterator[Any]:
+    """The arrays and numbers of a result, in order."""
     if isinstance(value, list | tuple):
         for one in value:
-            yield from _leaves(one)
+            yield from leaves(one)
     else:
         yield value
 
 
-def _rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
+def rebuilt(like: Any, leaves: Iterator[Any]) -> Any:
+    """A container of other leaves, built as another one is."""
     if isinstance(like, list | tuple):
-        parts = [_rebuilt(one, leaves) for one in like]
+        parts = [rebuilt(one, leaves) for one in like]
         return type(like)(parts) if type(like) in (list, tuple) else type(like)(*parts)
     return next(leaves)
 
@@ -105,10 +107,10 @@ def hosted(theirs: Callable[..., Any], examples: dict[str, Example], name: str =
 
 def step(name: str, identity: tuple, run: Callable[..., Any], arrays: Sequence[Any], example: Any) -> Any:
     """A call in the running program, for arrays and traced values, of what gives results like an example."""
-    outputs = tuple([_spec(one, name) for one in _leaves(example)])
-    function = HostFunction(name, identity, lambda *values: list(_leaves(run(*values))), outputs, len(outputs) == 1)
+    outputs = tuple([spec_like(one, name) for one in leaves(example)])
+    function = HostFunction(name, identity, lambda *values: list(leaves(run(*values))), outputs, len(outputs) == 1)
     found = apply(p.njit_call, *map(operand, arrays), function=function)
-    return _rebuilt(example, iter([wrap(one) for one in (found if type(found) is tuple else (found,))]))
+    return rebuilt(example, iter([wrap(one) for one in (found if type(found) is tuple else (found,))]))
 
 
 def is_of_numbers(value: Any) -> bool:
@@ -142,7 +144,8 @@ def _parameters(theirs: Callable[..., Any], known: tuple[tuple[Any, ...], dict[s
         return {}
 
 
-def _spec(value: Any, name: str) -> Spec:
+def spec_like(value: Any, name: str) -> Spec:
+    """What tells the shape and type of a result; `name` is that of the function which gave it, for errors."""
     array = np.asarray(value)
     if array.dtype.kind not in "biufc":
         raise NxTypeError(

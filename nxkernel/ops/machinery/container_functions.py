@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from nxkernel.container_classes.object_forms import opened
 from nxkernel.dict_metadata import form_of, values_of
 
 
@@ -14,22 +14,23 @@ def each(value: Any, function: Callable[[Any], Any], is_leaf: Callable[[list], b
 
     Parameters
     ----------
-    value : tuple, list, dict, named tuple or dataclass, or a leaf
+    value : container, or a leaf
+        Values of static fields stay what they are.
     function : callable
     is_leaf : callable, optional
         Whether a list is a leaf; without it none is.
     """
-    if isinstance(value, tuple) or (isinstance(value, list) and not is_leaf(value)):
-        items = [each(item, function, is_leaf) for item in value]
-        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    if isinstance(value, list) and is_leaf(value):
+        return function(value)
+    if type(value) in (tuple, list):
+        return type(value)([each(item, function, is_leaf) for item in value])
+    found = opened(value)
+    if found is not None:
+        form, parts = found
+        pairs = zip(parts, form.static_flags, strict=True)
+        return form.filled([part if is_static else each(part, function, is_leaf) for part, is_static in pairs])
     if isinstance(value, dict):
         form = form_of(value)
         values = [each(item, function, is_leaf) for item in values_of(value)]
         return dict(zip(value, values, strict=True)) if form is None else form.filled(values)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        # Not by its constructor, which may check or convert what it is given, and not take every field.
-        container = object.__new__(type(value))
-        for field in dataclasses.fields(value):
-            object.__setattr__(container, field.name, each(getattr(value, field.name), function, is_leaf))
-        return container
     return function(value)

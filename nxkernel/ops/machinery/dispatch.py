@@ -242,7 +242,7 @@ def _check_range(number: Operand, type_: Type) -> None:
     """Have the program tell of a Python int that the type which it takes does not hold; in loops it goes unchecked."""
     while type(number) is Expr and number.primitive is primitives.broadcast:
         number = number.operands[0]
-    if not tracing.weak(number) or number.spec.shape or not deferred_calls.are_made():
+    if not tracing.weak(number) or number.spec.shape or not deferred_calls.are_checked():
         return
     low, high = types.limits(type_)
     wrong = apply(primitives.less, number, constant(low, s64))

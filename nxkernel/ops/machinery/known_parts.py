@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from nxkernel.container_classes.object_forms import members, opened
 from nxkernel.operand import Operand, Proxy
 
 
@@ -19,19 +20,26 @@ class Slot:
 
 
 def _mapped(value: Any, part: Callable[[Any], Any], kinds: type | Any) -> Any:
-    """A list, tuple or dict with its parts replaced; itself where none of them, however deep, is of these types."""
-    if not isinstance(value, list | tuple | dict) or not _holds(value, kinds):
+    """A container with its parts replaced; itself where none of them, however deep, is of these types."""
+    if not _holds(value, kinds):
         return value
+    found = opened(value)
+    if found is not None:
+        form, parts = found
+        pairs = zip(parts, form.static_flags, strict=True)
+        return form.filled([one if is_static else part(one) for one, is_static in pairs])
     if isinstance(value, dict):
         return {name: part(one) for name, one in value.items()}
-    parts = [part(one) for one in value]
-    return type(value)(*parts) if hasattr(value, "_fields") else type(value)(parts)
+    return type(value)([part(one) for one in value]) if isinstance(value, list | tuple) else value
 
 
 def _holds(value: Any, kinds: type | Any) -> bool:
-    if isinstance(value, list | tuple | dict):
-        return any(_holds(one, kinds) for one in (value.values() if isinstance(value, dict) else value))
-    return isinstance(value, kinds)
+    if isinstance(value, kinds):
+        return True
+    parts = members(value)
+    if parts is None and isinstance(value, list | tuple | dict):
+        parts = value.values() if isinstance(value, dict) else value
+    return parts is not None and any(_holds(one, kinds) for one in parts)
 
 
 def taken_out(value: Any, arrays: list[Any]) -> Any:
@@ -72,10 +80,12 @@ def given_copies(values: Sequence[np.ndarray]) -> list[Any]:
 def frozen(known: Any) -> Any:
     """What is known as what can be compared; something equal to nothing else where that cannot be told."""
     try:
-        hash(_hashable(known))
-    except TypeError:
+        key = _hashable(known), repr(known)
+        hash(key)
+    except Exception:
+        # The text of an object may ask for data, too.
         return object()
-    return _hashable(known), repr(known)
+    return key
 
 
 def _hashable(value: Any) -> Any:

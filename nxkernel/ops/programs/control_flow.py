@@ -71,7 +71,7 @@ def run_while(
     initials = [_first(value, name) for value, name in zip(initial, names, strict=True)]
     doubted: set[int] = set()
     while True:
-        body_trace = BodyTrace()
+        body_trace = BodyTrace(is_turn=True)
         with body_trace:
             state = [
                 None if value is None else _input(body_trace, name, value.spec, is_weak)

@@ -9,14 +9,14 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.intervals import Interval
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.adjoints.rule_table import CONSTANT, RULES, AdjointSite, Gain, refusal, zeros
+from nxkernel.transforms.adjoints.rule_table import CONSTANT, RULES, AdjointSite, Gain, Rule, refusal, zeros
 from nxkernel.transforms.adjoints.shared_padding import merged, plus
 
 
-def reached(outputs: Iterable[Expr], inputs: Iterable[Expr]) -> set[Expr]:
-    """The inputs, and all nodes through which a gradient can flow to them."""
+def reached(outputs: Iterable[Expr], inputs: Iterable[Expr], ends: Iterable[Expr] = ()) -> set[Expr]:
+    """The inputs, and all nodes through which a gradient can flow to them; behind `ends` there are none."""
     affected = set(inputs)
-    for node in post_order(outputs, affected):
+    for node in post_order(outputs, [*affected, *ends]):
         if node.primitive not in CONSTANT and any(operand in affected for operand in node.operands):
             affected.add(node)
     return affected
@@ -28,6 +28,7 @@ def pullback(
     inputs: Sequence[Expr],
     first: Sequence[Expr | None] = (),
     ranges: Mapping[Expr, Interval] | None = None,
+    ends: Sequence[Expr] = (),
 ) -> tuple[list[Expr], dict[Expr, Expr]]:
     """The vector-Jacobian product: cotangents of the inputs for cotangents of the outputs, recorded in the active
     trace.
@@ -41,6 +42,8 @@ def pullback(
         What inputs have gained already.
     ranges : mapping, optional
         Between which values parameters of graphs lie that are whole numbers.
+    ends : sequence of Expr, optional
+        Nodes that are computed from no input, behind which nothing is looked for.
 
     Returns
     -------
@@ -54,7 +57,7 @@ def pullback(
     NxTypeError
         Where something on the way has no gradient.
     """
-    backward_pass = _BackwardPass(outputs, inputs, ranges or {})
+    backward_pass = _BackwardPass(outputs, inputs, ranges or {}, ends)
     with tracing.for_gradients():
         for output, cotangent in zip(outputs, cotangents, strict=True):
             backward_pass.gain(output, cotangent)
@@ -67,11 +70,13 @@ def pullback(
 
 
 class _BackwardPass:
-    def __init__(self, outputs: Sequence[Expr], inputs: Sequence[Expr], ranges: Mapping[Expr, Interval]) -> None:
+    def __init__(
+        self, outputs: Sequence[Expr], inputs: Sequence[Expr], ranges: Mapping[Expr, Interval], ends: Sequence[Expr]
+    ) -> None:
         self.ranges = ranges
-        self.order = post_order(outputs, inputs)
+        self.order = post_order(outputs, [*inputs, *ends])
         self.inputs = set(inputs)
-        self.reached = reached(outputs, inputs)
+        self.reached = reached(outputs, inputs, ends)
         self.gained: dict[Expr, list[Gain]] = {}
         self.parts: dict[Expr, dict[int, Expr]] = {}
         self.replacing: dict[Expr, Expr] = {}
@@ -118,12 +123,19 @@ class _BackwardPass:
             wanted = [operand in self.reached for operand in node.operands]
             with tracing.on_behalf(node.source), tracing.for_gradients():
                 site = AdjointSite(node, cotangents, wanted, own, self.replacing, self.ranges)
-                for operand, gain, flag in zip(node.operands, _rule(node)(site), wanted, strict=True):
+                for operand, gain, flag in zip(node.operands, rule_of(node)(site), wanted, strict=True):
                     if flag:
                         self.gain(operand, gain)
 
 
-def _rule(node: Expr):
+def rule_of(node: Expr) -> Rule:
+    """The gradient rule of a node.
+
+    Raises
+    ------
+    NxTypeError
+        If it has none.
+    """
     rule = RULES.get(node.primitive)
     if rule is None:
         raise refusal(node)

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 
 from nxkernel import primitives as p
 from nxkernel.errors import NxTypeError, message
-from nxkernel.graph.expr import Expr, Graph, at_line
+from nxkernel.graph.expr import Expr, Graph, at_line, parameter
 from nxkernel.graph.traverse import post_order
-from nxkernel.transforms.adjoints.rule_table import CONSTANT
+from nxkernel.ops.machinery.dispatch import apply
+from nxkernel.transforms.adjoints.rule_table import CONSTANT, tangent_spec, zeros
+from nxkernel.transforms.recording_trace import RecordingTrace
 
 #: Primitives that give whole numbers of anything.
 WHOLE = {
@@ -45,6 +47,26 @@ def jumping(outputs: Sequence[Expr], inputs: Sequence[Expr]) -> list[bool]:
         return [False] * len(smooth)
     pairs = zip(smooth, _dependent_outputs(outputs, dict.fromkeys(inputs, True), None), strict=True)
     return [other and not one for one, other in pairs]
+
+
+def flattened(slopes: Sequence[Expr], inputs: Sequence[Expr]) -> list[Expr]:
+    """Derivatives, of which those that are piecewise constant in the inputs have zero derivatives themselves.
+
+    The derivative of sorting is such a one.
+    """
+    pairs = zip(slopes, jumping(slopes, inputs), strict=True)
+    return [_flat(slope, inputs) if jumps else slope for slope, jumps in pairs]
+
+
+def _flat(slope: Expr, inputs: Sequence[Expr]) -> Expr:
+    ways = [node for node in inputs if _is_smooth(node)]
+    if not ways:
+        return slope
+    with RecordingTrace():
+        cotangent = parameter(0, "g", tangent_spec(slope.spec))
+        backward = Graph("gradient", [cotangent], [cotangent, *(zeros(node.spec) for node in ways)], list)
+    params = {"results": 1, "inputs": 1 + len(ways), "backward": backward, "declared": True}
+    return apply(p.custom_grad, slope, slope, *ways, **params)[0]
 
 
 def _is_integer(node: Expr) -> bool:

@@ -1,4 +1,4 @@
-"""vjp, jvp, jacobian and hessian: values, containers, loops, types, and what they refuse."""
+"""vjp, jvp and linearize: values, containers, loops, types, and what they refuse."""
 
 from collections import namedtuple
 
@@ -97,6 +97,15 @@ def test_a_pullback_of_a_definition_with_a_choice():
         same(pull(2 * V)[0], 4 * V * (slope(x) if x.sum() > 1 else np.exp(x)))
 
 
+def test_a_pullback_of_windows_themselves():
+    def windows(x):
+        return np.lib.stride_tricks.sliding_window_view(x, 2)
+
+    same(nx.vjp(nx.defn(windows), X)[1](np.array([[1.0, 10.0], [100.0, 1000.0]]))[0], [1.0, 110.0, 1000.0])
+    same(nx.jacrev(nx.defn(windows))(X), np.eye(3)[[[0, 1], [1, 2]]])
+    same(nx.jvp(nx.defn(windows), (X,), (V,))[1], windows(V))
+
+
 def test_a_pullback_in_a_definition():
     def both(x):
         value, pull = nx.vjp(lambda t: nx.sin(t) * 2, x)
@@ -167,63 +176,71 @@ def test_types_of_tangents():
     assert complex(tangent.to_number()) == 2 * (2 + 1j) * 1j
 
 
-# jacobian and hessian ------------------------------------------------------------------------------------------------
+def test_products_of_each_order():
+    along = nx.jit(lambda x, v: nx.grad(lambda x: nx.sum(nx.jvp(nx.sin, (x,), (v,))[1] * x))(x))(X, V)
+    same(along, V * (np.cos(X) - np.sin(X) * X), 1e-12)
+    twice = nx.jvp(lambda x: nx.jvp(wave, (x,), (V,))[1], (X,), (X,))[1]
+    same(twice, curve(X) @ (V * X), 1e-12)
+    rows = nx.vmap(lambda v: nx.jvp(nx.grad(wave), (X,), (v,))[1])(np.eye(3))
+    same(rows, np.diag(curve(X)), 1e-12)
+    each = nx.vmap(lambda x, v: nx.jvp(wave, (x,), (v,))[1])(ROWS, 2 * ROWS)
+    same(each, (slope(ROWS) * 2 * ROWS).sum(1), 1e-12)
+    same(nx.jvp(nx.checkpoint(wave), (X,), (V,))[1], slope(X) @ V, 1e-12)
 
 
-def test_a_matrix_of_derivatives():
-    same(nx.jacobian(lambda x: x**2 + x[0])(X), np.diag(2 * X) + np.eye(3)[[0, 0, 0]])
-    found = nx.jacobian(lambda x, y: nx.dot(x, y), argnums=1)(ROWS, X)
-    same(found, ROWS)
-    assert nx.jacobian(lambda x: nx.outer(x, x))(X).shape == (3, 3, 3)
+def test_what_is_given_besides():
+    value, tangent, aux = nx.jvp(lambda x: (x * x, {"x": x}), (X,), (V,), has_aux=True)
+    same(tangent, 2 * X * V)
+    same(aux["x"], X)
+    value, pull, aux = nx.vjp(lambda x: (wave(x), [x + 1]), X, has_aux=True)
+    same(pull(1.0)[0], slope(X))
+    same(aux[0], X + 1)
+    value, push, aux = nx.linearize(lambda x: (wave(x), (value, nx.argmax(x))), X, has_aux=True)
+    same(push(V), slope(X) @ V)
+    assert aux[1].to_number() == 2
+    with pytest.raises(NxTypeError, match=r"vjp of wave: with has_aux=True the function gives a pair"):
+        nx.vjp(wave, X, has_aux=True)
 
 
-def test_containers_within_containers():
-    def function(p, y):
-        return Pair({"u": p["a"] * y}, (nx.sum(p["b"]),))
-
-    found = nx.jacobian(function, argnums=(0, 1))({"a": X, "b": ROWS}, V)
-    assert isinstance(found, Pair)
-    of_p, of_y = found.a["u"]
-    same(of_p["a"], np.diag(V))
-    same(of_p["b"], np.zeros((3, 2, 3)))
-    same(of_y, np.diag(X))
-    same(found.b[0][0]["b"], np.ones((2, 3)))
+# linearize -----------------------------------------------------------------------------------------------------------
 
 
-def test_second_derivatives():
-    same(nx.hessian(wave)(X), np.diag(curve(X)))
-    found = nx.hessian(lambda p: nx.sum(p["a"] ** 2 * p["b"]))({"a": X, "b": V})
-    same(found["a"]["a"], np.diag(2 * V))
-    same(found["a"]["b"], np.diag(2 * X))
-    same(found["b"]["b"], np.zeros((3, 3)))
-    (aa, ab), (ba, _) = nx.hessian(lambda x, y: nx.sum(x * x * y), argnums=(0, 1))(X, V)
-    same(aa, np.diag(2 * V))
-    same(ab, np.diag(2 * X))
-    same(ba, np.diag(2 * X))
-    assert nx.hessian(lambda x: x**3)(X).shape == (3, 3, 3)
+def test_a_linear_function_of_tangents():
+    value, push = nx.linearize(lambda x, p: {"s": x * p["k"]}, X, {"k": 2.0})
+    same(value["s"], 2 * X)
+    same(push(V, {"k": 3.0})["s"], V * 2 + X * 3)
+    same(push(2 * V, {"k": 0.0})["s"], V * 4)
+
+    def twice(x):
+        value, push = nx.linearize(nx.sin, x)
+        return value + push(x) + push(1 + 0 * x)
+
+    same(nx.jit(twice)(X), np.sin(X) + np.cos(X) * (X + 1))
+    same(nx.vmap(twice)(ROWS), np.sin(ROWS) + np.cos(ROWS) * (ROWS + 1))
+    same(nx.grad(lambda x: nx.sum(twice(x)))(X), 2 * np.cos(X) - np.sin(X) * (X + 1))
 
 
-def test_matrices_of_loops_and_of_each_entry():
-    same(nx.jacobian(stops)(X), np.eye(3) * 1.5**3)
-    found = nx.vmap(nx.jacobian(stops))(ROWS)
-    same(found, [np.eye(3), np.eye(3) * 1.5**6])
-    rows = nx.vectorize(nx.tensor(ROWS), "row")
-    assert nx.jacobian(stops)(rows).vectorized_axes == (("row", 2),)
-    same(nx.devectorize(nx.jacobian(stops)(rows)), found)
-    same(nx.devectorize(nx.hessian(wave)(rows)), nx.vmap(nx.hessian(wave))(ROWS))
+def test_a_linear_function_computes_no_value_again(monkeypatch):
+    function = lambda x: nx.linalg.cholesky(nx.outer(nx.tanh(x), x) + 5 * nx.eye(3, type="f64"))  # noqa: E731
+    with nx.default_options(compiler="evaluator"):
+        _, push = nx.linearize(function, X)
+        expected = nx.jvp(function, (X,), (V,))[1]
+        for primitive in (p.tanh, p.cholesky):
+            monkeypatch.delitem(MEANING, primitive)
+        np.testing.assert_allclose(push(V), expected, rtol=1e-12)
 
 
-def test_types_names_options_and_empty_values():
-    assert nx.jacobian(lambda n: n * n)(nx.tensor([1, 2])).to_list() == [[2.0, 0.0], [0.0, 4.0]]
-    named = nx.tensor(ROWS, names=["row", "x"])
-    assert nx.jacobian(lambda t: nx.sum(t, axes=["x"]))(named).names == (None, None, None)
-    assert nx.grad(lambda t: nx.sum(t))(named).names == ("row", "x")
-    assert nx.jacobian(lambda t, u: t * u)(nx.tensor(X, names=["x"]), X).names == (None, None)
-    assert nx.jacobian(lambda t: nx.sum(t))(named).names == ("row", "x")
-    same(nx.jacobian(lambda x, *, n: x**n)(X, n=3), np.diag(3 * X**2))
-    assert nx.jacobian(lambda x: x[:0])(X).shape == (0, 3)
-    found = nx.jacobian(lambda z: z * z)(nx.c128([2 + 1j, 1j]))
-    same(found, np.diag([4 + 2j, 2j]))
+def test_a_linear_function_of_a_loop_without_a_limit():
+    @nx.defn
+    def halved(x):
+        while nx.sum(x) > 1:
+            x = x / 2 * nx.cos(x[0])
+        return x
+
+    value, push = nx.linearize(halved, X + 1)
+    again, tangent = nx.jvp(halved, (X + 1,), (V,))
+    same(value, again, 1e-14)
+    same(push(V), tangent, 1e-14)
 
 
 def test_numpy_programs():
@@ -246,6 +263,7 @@ def test_calling_twice_compiles_once():
     def use(x):
         nx.jvp(wave, (x,), (V,))
         nx.vjp(wave, x)[1](1.0)
+        nx.linearize(wave, x)[1](x)
         nx.jacobian(wave)(x)
         nx.hessian(wave)(x)
 
@@ -268,14 +286,13 @@ def test_calling_twice_compiles_once():
         (lambda: nx.jvp(wave, (X,), (X[:2],)), NxValueError, r"jvp of wave: the tangent has the shape of the argument"),
         (lambda: nx.jvp(wave, (X,), ({"a": X},)), NxTypeError, "jvp of wave: the tangent is built like the argument"),
         (lambda: nx.jvp(wave, (X,), ("a",)), NxTypeError, "jvp of wave: gradients are for tensors, .* got a str"),
+        (lambda: nx.jvp(wave, (X,), (1j * X,)), NxTypeError, "the tangent is real where the argument is"),
+        (lambda: nx.jvp(3, (X,), (X,)), NxTypeError, "nx.jvp takes a function, got 3"),
+        (lambda: nx.jvp(lambda x: None, (X,), (X,)), NxTypeError, "the function gives no tensor: the value is None"),
+        (lambda: nx.linearize(wave, X)[1](), NxValueError, "linearize of wave: there is 1 primal and 0 tangents"),
+        (lambda: nx.linearize(wave, X)[1](X[:2]), NxValueError, "linearize of wave: the tangent has the shape of the"),
+        (lambda: nx.linearize("f", X), NxTypeError, r"nx.linearize takes a function, .*\n  Write value, push = nx.lin"),
         (lambda: nx.vjp(lambda x, s: x, X, "a"), NxTypeError, "got a str.\n  Write a lambda that has everything else"),
-        (lambda: nx.jacobian(nx.add, argnums=(1, -1))(X, V), NxValueError, r"argnums has argument 1 twice: \(1, -1\)"),
-        (lambda: nx.hessian(wave, argnums=1)(X), NxValueError, "hessian of wave: argnums has 1, and there is 1 posit"),
-        (lambda: nx.jacobian(3), NxTypeError, "nx.jacobian takes a function, got 3"),
-        (lambda: nx.hessian("f"), NxTypeError, "nx.hessian takes a function, got 'f'"),
-        (lambda: nx.jacobian(wave, argnums=1)(X), NxValueError, "jacobian of wave: argnums has 1"),
-        (lambda: nx.jacobian(wave, argnums="x")(X), NxTypeError, "argnums is the place of an argument"),
-        (lambda: nx.jacobian(lambda x: None)(X), NxTypeError, "the function gives no tensor: the value is None"),
     ],
 )
 def test_what_is_refused(call, error, told):

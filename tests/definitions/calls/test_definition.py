@@ -226,8 +226,8 @@ def test_static_values_are_not_computed_with():
 
 
 def test_python_values_in_containers_are_no_arguments():
-    assert error(NxTypeError, add, {"w": [1.0, "s"]}) == (
-        "add() takes tensors or numbers as positional arguments, got a str for \"a['w'][1]\".\n"
+    assert error(NxTypeError, add, {"w": [1.0, {2}]}) == (
+        "add() takes tensors or numbers as positional arguments, got a set for \"a['w'][1]\".\n"
         "  A container holds tensors and numbers; Python values are arguments of their own, or options, after `*`."
     )
 

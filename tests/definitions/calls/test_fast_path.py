@@ -21,6 +21,16 @@ class State:
     k: object
 
 
+@nx.container(static=["mode"])
+class Layer:
+    def __init__(self, w, mode):
+        self.w, self.mode = w, mode
+
+
+class Items(list):
+    pass
+
+
 def key_of(*values, **options):
     key, arrays = [], []
     form = fast_keys.CallForm(len(values), (), tuple(options), (), frozenset(), (), False)
@@ -51,6 +61,17 @@ ARGUMENTS = [
     ({"a": {"a": ONE}},),
     (Point(ONE, ONE),),
     (State(ONE, ONE),),
+    ({"a": ONE, "b": None},),
+    ({"a": ONE, "b": "x"},),
+    ({"a": ONE, "b": "y"},),
+    (Layer(ONE, "x"),),
+    (Layer(ONE, "y"),),
+    (Layer(ONE, 1),),
+    (Layer(ONE, 1.0),),
+    (Layer(ONE, (1, "x")),),
+    (Layer(ONE, nx.tanh),),
+    (Layer((ONE,), nx.tanh),),
+    (Items([ONE]),),
     (),
     ((),),
 ]
@@ -82,7 +103,10 @@ def test_the_leaves_are_in_the_order_of_the_long_way():
     assert key_of({"b": 1.0, "a": 2.0})[0] != key_of({"a": 2.0, "b": 1.0})[0]
 
 
-@pytest.mark.parametrize("value", [1e300, 2**63, 1j, np.str_("a"), {1: ONE}, nx.template((2,), "f32"), object()])
+@pytest.mark.parametrize(
+    "value",
+    [1e300, 2**63, 1j, np.str_("a"), {1: ONE}, nx.template((2,), "f32"), object(), [{1}], Layer(ONE, lambda x: x)],
+)
 def test_what_takes_the_long_way(value):
     assert key_of(value) is None
 

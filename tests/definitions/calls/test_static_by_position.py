@@ -326,7 +326,7 @@ def test_what_a_function_sees_of_an_edited_one():
     assert float(f(predict, space["loss"], P, X, Y)) == 20.0
 
 
-@pytest.mark.parametrize("wrong", [object(), {1, 2}, ("a", 1.0), b"x", [nx.sin, 2.0], {"f": nx.sin, "x": Y}])
+@pytest.mark.parametrize("wrong", [object(), {1, 2}, b"x", [nx.sin, 2.0], {"f": nx.sin, "x": Y}])
 def test_what_is_neither(wrong):
     with pytest.raises(NxTypeError, match=r"^<lambda>\(\) takes tensors or numbers as positional arguments, got "):
         nx.defn(lambda x, how: x)(Y, wrong)

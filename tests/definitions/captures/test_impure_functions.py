@@ -27,7 +27,7 @@ from nxkernel.definitions.captures.impure_functions import is_impure
     [
         os.getcwd, os.path.exists, os, time.time, time, open, io.open, eval, exec, globals, input, pathlib.Path,
         datetime.datetime.now, datetime.date.today, sys._getframe, logging.getLogger, np.load, np.loadtxt, np.geterr,
-        np.get_printoptions, np.random.default_rng, np.memmap, scipy.io.loadmat, nx.load_numpy,
+        np.get_printoptions, np.memmap, scipy.io.loadmat, nx.load_numpy,
     ],
 )  # fmt: skip
 def test_what_looks_around(value):

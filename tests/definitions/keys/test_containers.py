@@ -47,6 +47,7 @@ def taken_apart(value):
         (Point(1, (2, 3)), ["p.x", "p.y[0]", "p.y[1]"], "Point(·, (·, ·))"),
         (State(1.0), ["p.w", "p.steps"], "State(·, ·)"),
         ({1: 1.0, "a": {2.5: 2, None: 3}}, ["p[1]", "p['a'][2.5]", "p['a'][None]"], "{1: ·, 'a': {2.5: ·, None: ·}}"),
+        ({"a": [1, None, "x"], "b": b"y"}, ["p['a'][0]"], "{'a': [·, None, 'x'], 'b': b'y'}"),
         ((), [], "()"),
         ({}, [], "{}"),
     ],
@@ -95,8 +96,10 @@ def test_leaves_are_counted():
 
 
 def test_what_is_no_leaf_is_refused_by_its_path():
-    with pytest.raises(ValueError, match=r"p\['a'\]\[1\]: None"):
-        taken_apart({"a": [1, None]})
+    with pytest.raises(ValueError, match=r"p\['a'\]\[1\]: <object"):
+        taken_apart({"a": [1, object()]})
+    with pytest.raises(ValueError, match="p: None"):
+        taken_apart(None)
 
 
 def test_objects_are_rebuilt_without_their_constructor():
@@ -132,8 +135,12 @@ def test_what_a_function_must_return():
         t + 1
 
     assert error(nothing) == "nothing returns no tensor: the result is None.\n  A `return` may be missing."
-    assert error(lambda t: {"a": (t, "x")}) == (
-        "<lambda> returns no tensor: the result['a'][1] is a str.\n"
+    assert error(lambda t: {"a": (t, object())}) == (
+        "<lambda> returns no tensor: the result['a'][1] is an object.\n"
+        "  Return tensors, numbers, or tuples, lists and dicts of them."
+    )
+    assert error(lambda t: "x") == (
+        "<lambda> returns no tensor: the result is a str.\n"
         "  Return tensors, numbers, or tuples, lists and dicts of them."
     )
     assert error(lambda t: (x for x in [t])) == (

@@ -18,18 +18,18 @@ def f():
 
 def test_what_is_built_in():
     default_options.reset()
-    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
     assert (nx.default_options(), nx.global_default_options()) == ({}, {})
 
 
 def test_a_context_goes_before_the_process():
     assert nx.global_default_options() == {"compiler": "evaluator"}
     assert nx.default_options(compiler="numba_cpu") == {}
-    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
     assert nx.default_options(compiler=None) == {"compiler": "numba_cpu"}
-    assert default_options.current() == {"compiler": "evaluator", "promotion": None}
+    assert default_options.current() == {"compiler": "evaluator", "promotion": None, "checked": False}
     assert nx.global_default_options(compiler=None) == {"compiler": "evaluator"}
-    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
 
 
 def test_each_context_has_its_own():
@@ -84,7 +84,7 @@ def test_the_end_of_a_with_goes_back(f):
         f(1.0)
     with nx.default_options(compiler="numba_cpu") as before:
         assert before == {}
-        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
         f(1.0)
         with nx.default_options(compiler="evaluator"), nx.no_compile():
             f(1.0)
@@ -93,21 +93,21 @@ def test_the_end_of_a_with_goes_back(f):
         f(1.0)
     assert nx.default_options() == {}
     with nx.global_default_options(compiler="numba_cpu"):
-        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+        assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
     assert nx.global_default_options() == {"compiler": "evaluator"}
 
 
 def test_errors():
     with pytest.raises(NxTypeError) as raised:
         nx.default_options(compilr="evaluator")
-    assert str(raised.value) == "there is no default option 'compilr'.\n  There are compiler, promotion."
+    assert str(raised.value) == "there is no default option 'compilr'.\n  There are compiler, promotion, checked."
     with pytest.raises(NxValueError) as raised:
         nx.global_default_options(compiler="fast")
     assert str(raised.value) == (
         "there is no compiler 'fast'.\n"
         "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
     )
-    assert default_options.current() == {"compiler": "evaluator", "promotion": None}
+    assert default_options.current() == {"compiler": "evaluator", "promotion": None, "checked": False}
 
 
 @pytest.fixture
@@ -126,7 +126,7 @@ def environment(monkeypatch):
 
 def test_options_of_a_machine_or_project(environment):
     environment(NXKERNEL_COMPILER="evaluator", NXKERNEL_PROMOTION=" numpy ")
-    assert default_options.current() == {"compiler": "evaluator", "promotion": "numpy"}
+    assert default_options.current() == {"compiler": "evaluator", "promotion": "numpy", "checked": False}
     assert [default_options.source(name) for name in ("compiler", "promotion")] == [
         "NXKERNEL_COMPILER",
         "NXKERNEL_PROMOTION",
@@ -140,8 +140,13 @@ def test_options_of_a_machine_or_project(environment):
         assert (halved.compilations()[-1].compiler, default_options.source("compiler")) == ("numba_cpu", "this context")
     with nx.global_default_options(promotion="nx"):
         assert (halved(3).type, default_options.source("promotion")) == ("f32", "this process")
-    environment(NXKERNEL_COMPILER="", NXKERNEL_PROMOTION="")
-    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None}
+    for text, value in (("1", True), ("True", True), ("0", False)):
+        environment(NXKERNEL_CHECKED=text)
+        assert (default_options.checked(), default_options.source("checked")) == (value, "NXKERNEL_CHECKED")
+    with nx.checked(), pytest.raises(nx.errors.NxError):
+        nx.jit(lambda x, k: x[k])(nx.tensor([1.0, 2.0]), 5)
+    environment(NXKERNEL_COMPILER="", NXKERNEL_PROMOTION="", NXKERNEL_CHECKED="")
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
     assert default_options.source("compiler") == "built in"
 
 
@@ -150,6 +155,7 @@ def test_options_of_a_machine_or_project(environment):
     [
         ("NXKERNEL_COMPILER", "gcc", "there is no compiler 'gcc'."),
         ("NXKERNEL_PROMOTION", "np", "promotion is 'nx' or 'numpy', got 'np'."),
+        ("NXKERNEL_CHECKED", "maybe", "checked is True or False, got 'maybe'."),
     ],
 )
 def test_a_wrong_value_names_its_variable(environment, name, value, text):

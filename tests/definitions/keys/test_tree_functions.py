@@ -42,8 +42,16 @@ def test_what_does_not_fit_is_told():
         "container and others[0] are not built alike.\n  container['v'] is a tuple, others[0]['v'] is a number."
     )
     with pytest.raises(NxTypeError) as caught:
-        nx.leaves({"w": [1, "two"]})
+        nx.leaves({"w": [1, {2}]})
     assert str(caught.value) == (
-        "container['w'][1] is a str, which is neither a tensor nor a container of tensors.\n"
-        "  Containers are tuples, lists, dicts, named tuples and dataclasses."
+        "container['w'][1] is a set, which is neither a tensor nor a container of tensors.\n"
+        "  Containers are tuples, lists, dicts, named tuples, dataclasses and declared classes."
     )
+    for left, right, said in [
+        ({"w": None}, {"w": 1}, "container['w'] is None, others[0]['w'] is a number."),
+        ({"w": "a"}, {"w": "b"}, "container['w'] is 'a', others[0]['w'] is 'b'."),
+        (["a", 1], ["a", (1,)], "container[1] is a number, others[0][1] is a tuple."),
+    ]:
+        with pytest.raises(NxTypeError) as caught:
+            nx.map_leaves(lambda a, b: a, left, right)
+        assert str(caught.value) == f"container and others[0] are not built alike.\n  {said}"

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import ClosedStreamError, NxTypeError, NxValueError, StreamTimeoutError
+from nxkernel.definitions.streams import channel
+from nxkernel.errors import ClosedStreamError, NxTypeError, NxValueError, StreamTimeoutError, StreamWaitingWarning
 
 #: Longer than anything here takes; a test that hangs fails instead.
 LONG = 20.0
@@ -111,9 +112,12 @@ def test_containers_go_in_and_out():
     assert text(NxTypeError, again.send, {"a": nx.tensor([1]), "b": (10,)})[0] == (
         "the stream step(batch, state) takes batch['a']: s64[2], got s64[1]."
     )
-    assert text(NxTypeError, again.send, {"a": "text", "b": (10,)}) == [
-        "the stream step(batch, state) takes tensors, got 'text' for batch['a']"
-    ]
+    assert text(NxTypeError, again.send, {"a": "text", "b": (10,)})[0] == (
+        "the stream step(batch, state) takes batch built as {'a': ·, 'b': (·,)}, got {'a': 'text', 'b': (·,)}."
+    )
+    assert text(NxTypeError, again.send, {"a": {1}, "b": (10,)})[0].startswith(
+        "the stream step(batch, state) takes tensors, got "
+    )
     again.send({"a": nx.tensor([1, 2]), "b": (10,)})
     assert again.done(LONG)["last"].to_list() == [1, 2]
 
@@ -198,6 +202,33 @@ def test_send_waits_for_room_and_can_be_given_a_time():
     assert float(stream.recv(LONG)) == 2.0
     stream.send(3.0, LONG)
     assert float(stream.done(LONG)) == 6.0
+
+
+def test_who_sends_and_waits_long_is_told_for_whom(monkeypatch):
+    monkeypatch.setattr(channel, "_PATIENCE", 0.02)
+    stream = opened(size=1)
+    stream.send(1.0)
+
+    def waits(said):
+        other = threading.Thread(target=lambda: (time.sleep(0.1), received.append(stream.recv(LONG))), name="ear")
+        other.start()
+        with pytest.warns(StreamWaitingWarning) as warned:
+            stream.send(2.0)
+        other.join(LONG)
+        assert (len(warned), warned[0].filename) == (1, __file__)
+        assert str(warned[0].message) == (
+            "stream running(x, total): send() in MainThread waits for room: 1 output to be received, its size is 1, "
+            f"and {said}.\n"
+            "  Receive outputs first, with recv() or in another thread, or open the stream with a larger size=."
+        )
+
+    received = []
+    waits("no thread has received any")
+    waits("they were received by ear so far")
+    stream._channel._receivers = {"MainThread"}
+    waits("MainThread alone has received any, and waits here")
+    assert [float(value) for value in received] == [2.0, 4.0, 4.0]
+    assert float(stream.done(LONG)) == 7.0
 
 
 def test_without_a_size_nothing_waits():

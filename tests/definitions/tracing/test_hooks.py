@@ -209,7 +209,10 @@ def test_a_part_with_another_function_is_another_program():
     assert ([float(v) for v in first], [float(v) for v in second]) == ([2.0], [4.0])
 
 
-def test_a_loop_of_unknown_length_is_refused_where_there_is_a_function():
+@pytest.mark.parametrize("compiler", ["numba_cpu", "evaluator"])
+def test_a_loop_of_unknown_length_calls_it_in_each_turn(compiler):
+    seen = []
+
     @nx.defn
     def f(x):
         while x > 1:
@@ -217,21 +220,14 @@ def test_a_loop_of_unknown_length_is_refused_where_there_is_a_function():
         return x
 
     assert float(f(8.0)) == 1.0
-    told = text(nx.jit(f, hooks={"each": print}), 8.0)
-    assert told[0] == (
-        "the hook 'each' cannot be called in a loop of the compiled program, or in what is traced on its own."
-    )
-    assert told[1].endswith('x = nx.hook(x / 2, "each")')
-    assert told[2:] == [
-        "  Return the values from the definition, and call the hook there; those of a loop in an array: a[i] = v.",
-        "  `for i in nx.unroll(range(n))` writes a loop out, in which it is called in each turn.",
-    ]
-    mapped = nx.vmap(lambda t: nx.hook(t + 1, "each"))
-    assert mapped(nx.tensor([1, 2])).to_list() == [2, 3]
-    assert "traced on its own" in text(nx.jit(mapped, hooks={"each": print}), nx.tensor([1, 2]))[0]
+    heard = nx.jit(f, hooks={"each": seen.append}, compiler=compiler)
+    for _ in range(2):
+        seen.clear()
+        assert float(heard(8.0)) == 1.0
+        assert [(type(value), float(value)) for value in seen] == [(nx.Tensor, 4.0), (nx.Tensor, 2.0), (nx.Tensor, 1.0)]
 
 
-def test_a_loop_of_known_length_is_written_out_where_there_is_a_function():
+def test_a_loop_of_known_length_stays_one():
     seen = []
 
     @nx.defn
@@ -242,15 +238,229 @@ def test_a_loop_of_known_length_is_written_out_where_there_is_a_function():
                 total = total + nx.hook(x[i], "each")
         return total
 
-    assert float(f(nx.tensor([1.0, -2.0, 3.0]))) == 4.0
-    assert nx.events(f, "miss")[-1].notes == ()
-    assert float(nx.jit(f, hooks={"each": seen.append})(nx.tensor([1.0, -2.0, 3.0]))) == 4.0
+    x = nx.tensor([1.0, -2.0, 3.0])
+    assert float(f(x)) == 4.0
+    silent = nx.debug_expr(f)(x)
+    heard = nx.jit(f, hooks={"each": seen.append})
+    assert float(heard(x)) == 4.0
     assert [float(value) for value in seen] == [1.0, 3.0]
-    [note] = nx.events(f, "miss")[-1].notes
-    assert note.partition(": ")[2] == (
-        "this loop is written out 3 times: the hook 'each' cannot be called in a loop of the compiled program, or in "
-        "what is traced on its own"
+    assert nx.events(f, "miss")[-1].notes == ()
+    assert repr(nx.debug_expr(heard)(x)).count(" while ") == repr(silent).count(" while ") == 1
+
+
+def test_where_nobody_listens_loops_and_entries_have_the_same_program():
+    @nx.defn
+    def f(x):
+        for i in range(1000):
+            x = nx.hook(x * 0.5 + i, "x")
+        return x
+
+    @nx.defn
+    def g(x):
+        for i in range(1000):
+            x = x * 0.5 + i
+        return x
+
+    assert repr(nx.debug_expr(f)(1.0)) == repr(nx.debug_expr(g)(1.0))
+    rows = nx.tensor([1.0, 2.0])
+    assert repr(nx.debug_expr(nx.vmap(f))(rows)) == repr(nx.debug_expr(nx.vmap(g))(rows))
+
+
+def test_loops_as_functions():
+    def all_of_them(x):
+        x = nx.fori(0, 2, lambda i, s: nx.hook(s + i, "fori"), x)
+        x = nx.while_(lambda s: s < 10, lambda s: nx.hook(s * 2, "while"), x)
+        return nx.scan(lambda c, row: (nx.hook(c + row, "scan"), row), x, nx.tensor([1.0, 2.0]))[0]
+
+    calls = []
+    hooks = {name: lambda v, name=name: calls.append((name, float(v))) for name in ("fori", "while", "scan")}
+    assert float(nx.jit(all_of_them, hooks=hooks)(2.0)) == 15.0
+    assert calls == [("fori", 2.0), ("fori", 3.0), ("while", 6.0), ("while", 12.0), ("scan", 13.0), ("scan", 15.0)]
+
+
+def test_each_entry_of_a_mapped_function_has_its_value():
+    seen = []
+    mapped = nx.vmap(lambda t: nx.hook({"t": t + 1}, "each")["t"])
+    heard = nx.jit(mapped, hooks={"each": seen.append})
+    assert heard(nx.tensor([1, 2])).to_list() == [2, 3]
+    assert [(value["t"].spec, int(value["t"])) for value in seen] == [(nx.tensor(2).spec, 2), (nx.tensor(3).spec, 3)]
+    seen.clear()
+    square = nx.vmap(nx.vmap(lambda t: nx.hook({"t": t * t}, "each")["t"], in_axes=1), in_axes=None)
+    with pytest.raises(nx.errors.NxValueError, match="no argument has an axis of entries"):
+        square(nx.tensor([[1, 2], [3, 4]]))
+    nx.jit(nx.vmap(nx.vmap(lambda t: nx.hook({"t": t * t}, "each"))), hooks={"each": seen.append})(nx.iota((2, 2)))
+    assert [int(value["t"]) for value in seen] == [0, 1, 4, 9]
+
+
+def test_entries_that_leave_a_loop_or_branch_are_silent():
+    @nx.defn
+    def f(x):
+        while x < 4:
+            if x > 1:
+                nx.hook(x, "between")
+            x = nx.hook(x + 1, "next")
+        nx.hook(x, "last")
+        return x
+
+    starts, calls, alone = [0.5, 3.0, 9.0, 2.5], [], []
+    hooks = {name: lambda v, name=name: calls.append((name, float(v))) for name in ("between", "next", "last")}
+    nx.jit(nx.vmap(f), hooks=hooks)(nx.tensor(starts))
+    for turn in range(4):
+        # Turn by turn, and in each of them place by place, the entries that are there.
+        now = [start + turn for start in starts if start + turn < 4]
+        alone += [("between", x) for x in now if x > 1] + [("next", x + 1) for x in now]
+    assert calls == [*alone, *[("last", x) for x in (4.5, 4.0, 9.0, 4.5)]]
+
+
+def test_what_is_the_same_for_all_entries_is_called_once():
+    calls = []
+
+    @nx.defn
+    def f(x):
+        for i in range(2):
+            nx.hook(i, "turn")
+            if x > 1:
+                nx.hook(i, "large")
+        return x
+
+    hooks = {name: lambda v, name=name: calls.append((name, int(v))) for name in ("turn", "large")}
+    nx.jit(nx.vmap(f), hooks=hooks)(nx.tensor([0.0, 2.0, 3.0]))
+    assert calls == [("turn", 0), ("large", 0), ("large", 0), ("turn", 1), ("large", 1), ("large", 1)]
+
+
+def test_without_entries_there_is_nothing_to_call():
+    seen = []
+
+    @nx.defn(hooks={"x": seen.append})
+    def f(x):
+        while x < 3:
+            x = nx.hook(x + 1, "x")
+            nx.check(x < 9, "never")
+        return x
+
+    assert nx.vmap(f)(nx.tensor(np.zeros(0, "f4"))).shape == (0,)
+    assert nx.vmap(nx.vmap(f))(nx.tensor(np.zeros((2, 0), "f4"))).shape == (2, 0)
+    assert seen == []
+
+
+def test_gradients_of_loops_call_it_once_for_each_turn():
+    @nx.defn
+    def f(x):
+        nx.hook(x, "first")
+        for i in range(3):
+            x = x * nx.hook(x + i, "in")
+        return nx.hook(x, "last")
+
+    calls, without = [], []
+    hooks = {name: lambda v, name=name: calls.append((name, float(v))) for name in ("first", "in", "last")}
+    nx.jit(f, hooks=hooks)(1.5)
+    calls, without = without, calls
+    for made in (nx.grad(f), nx.grad(nx.checkpoint(f)), nx.hessian(f), nx.jacobian(f)):
+        without.clear()
+        calls = without
+        assert float(nx.jit(made, hooks=hooks)(1.5)) == pytest.approx(float(made(1.5)))
+        assert [name for name, _ in without] == ["first", "in", "in", "in", "last"]
+    assert [value for name, value in without if name == "in"] == [1.5, 3.25, 9.3125]
+
+
+def test_values_keep_names_and_memory_of_their_own():
+    seen = []
+
+    @nx.defn(hooks={"row": seen.append})
+    def f(x):
+        for _ in range(3):
+            x = nx.hook(x * 2, "row")
+        return x
+
+    f(nx.tensor([1, 2], names=["n"]))
+    assert [value.to_list() for value in seen] == [[2, 4], [4, 8], [8, 16]]
+    assert {value.names for value in seen} == {("n",)}
+    seen.clear()
+    nx.jit(f, hooks={"row": seen.append}, promotion="numpy")(np.array([1.0, 2.0]))
+    assert (type(seen[0]), seen[0].tolist()) == (np.ndarray, [2.0, 4.0])
+
+
+def test_a_loop_of_known_length_with_a_hook_of_its_own_belongs_to_its_function():
+    def make():
+        seen = []
+
+        def f(t):
+            return nx.fori(0, 2, lambda i, s: nx.hook(s + 1, "x", lambda value: seen.append(float(value))), t)
+
+        return nx.jit(f), seen
+
+    (f, first), (g, second) = make(), make()
+    f(1.0)
+    g(5.0)
+    f(2.0)
+    assert (first, second) == ([2.0, 3.0, 3.0, 4.0], [6.0, 7.0])
+
+
+def test_an_error_in_a_loop_names_its_hook_and_ends_the_program():
+    seen = []
+
+    def some(value):
+        seen.append(float(value))
+        if value > 3:
+            raise ValueError("enough")
+
+    @nx.defn
+    def f(x):
+        while x < 1000:
+            x = nx.hook(x + 1, "x")
+        return x
+
+    heard = nx.jit(f, hooks={"x": some})
+    for _ in range(2):
+        with pytest.raises(ValueError, match="enough") as caught:
+            heard(1.0)
+        assert caught.value.__notes__ == ["Raised by the hook 'x' of f(x: f32)."]
+    assert seen == [2.0, 3.0, 4.0] * 2
+
+
+def test_a_hook_may_call_definitions_with_hooks_in_loops():
+    inner, outer = [], []
+
+    @nx.defn(hooks={"in": lambda v: inner.append(float(v))})
+    def part(x):
+        for _ in range(2):
+            x = nx.hook(x * 10, "in")
+        return x
+
+    @nx.defn(hooks={"out": lambda v: outer.append(float(part(v)))})
+    def whole(x):
+        for _ in range(2):
+            x = nx.hook(x + 1, "out")
+        return x
+
+    whole(0.0)
+    assert (inner, outer) == ([10.0, 100.0, 20.0, 200.0], [100.0, 200.0])
+
+
+def test_what_is_run_to_be_measured_calls_no_hook():
+    seen = []
+
+    @nx.defn(hooks={"x": seen.append}, compiler="numba_cpu")
+    def f(x):
+        for _ in range(3):
+            x = nx.hook(x * 2, "x")
+        return x
+
+    f.measure(1.0)
+    assert seen == []
+
+
+def test_where_no_program_runs_it():
+    told = text(nx.jit(lambda x: nx.reduce(x, 0.0, lambda a, b: nx.hook(a + b, "x", print))), nx.tensor([1.0, 2.0]))
+    assert told[0] == (
+        "the hook 'x' cannot be called in what is traced on its own, such as the function of nx.reduce or the gradient "
+        "of nx.custom_grad."
     )
+    assert told[-1] == "  Return the values from the definition, and call the hook there."
+    assert text(nx.fori, 0, 3, lambda i, x: nx.print_value(x), 1.0) == [
+        "values cannot be printed in a loop or branch of nx that runs outside of a definition.",
+        "  Call it in a function with @nx.jit.",
+    ]
 
 
 @nx.defn

@@ -9,10 +9,12 @@ import nxkernel as nx
 #: What deals with files, settings, definitions and other functions.
 _OTHERS = frozenset([
     "assert_compiles", "backend_copy", "backend_deallocate", "backend_memory", "backend_names", "backend_transfer",
-    "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "debug_expr", "debug_expr_apply",
+    "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "custom_jvp",
+    "custom_linear_solve", "custom_root", "debug_expr", "debug_expr_apply",
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
-    "grad", "hessian", "hook", "jacobian", "jit", "jit_apply", "jvp", "keyword", "leaves", "load",
-    "load_ipython_extension", "map_leaves", "host_call",
+    "grad", "hessian", "hook", "jacfwd", "jacobian", "jacrev", "jit", "jit_apply", "jvp", "keyword", "leaves",
+    "linearize", "load",
+    "load_ipython_extension", "map_leaves", "host_call", "check", "checked",
     "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map",
     "no_compile", "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan",
     "serialize", "debug_nans", "set_threads", "stream", "template", "unload_ipython_extension", "unroll",

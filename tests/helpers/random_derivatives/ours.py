@@ -12,6 +12,7 @@ absolute, erf, maximum, minimum, less, where, atan2, stop_grad = (
 )  # fmt: skip
 transpose, reshape, concatenate, stack = nx.transpose, nx.reshape, nx.concatenate, nx.stack
 grad, jacobian, hessian, checkpoint = nx.grad, nx.jacobian, nx.hessian, nx.checkpoint
+jacfwd, jacrev = nx.jacfwd, nx.jacrev
 
 
 def constant(numbers, shape):
@@ -86,6 +87,10 @@ def value_plus_grad(function):
 
 def jvp(function, x, tangent):
     return nx.jvp(function, (x,), (tangent,))[1]
+
+
+def linearize(function, x, tangent):
+    return nx.linearize(function, x)[1](tangent)
 
 
 def vjp(function, x, cotangent):

@@ -255,6 +255,9 @@ def jacobian(function):
     return of
 
 
+linearize, jacfwd, jacrev = jvp, jacobian, jacobian
+
+
 def grad(function):
     return jacobian(function)
 

@@ -22,7 +22,8 @@ stop_grad, sort, transpose, reshape = jax.lax.stop_gradient, jnp.sort, jnp.trans
 concatenate, stack, matmul, square = jnp.concatenate, jnp.stack, jnp.matmul, jnp.square
 total, mean, reduce_max = jnp.sum, jnp.mean, jnp.max
 cumulative_sum, reverse, checkpoint, grad = jnp.cumsum, jnp.flip, jax.checkpoint, jax.grad
-log_sum_exp, jacobian = jax.scipy.special.logsumexp, jax.jacrev
+log_sum_exp = jax.scipy.special.logsumexp
+jacobian, jacfwd, jacrev = jax.jacrev, jax.jacfwd, jax.jacrev
 
 
 def hessian(function):
@@ -63,6 +64,10 @@ def value_plus_grad(function):
 
 def jvp(function, x, tangent):
     return jax.jvp(function, (x,), (tangent,))[1]
+
+
+def linearize(function, x, tangent):
+    return jax.linearize(function, x)[1](tangent)
 
 
 def vjp(function, x, cotangent):

@@ -46,7 +46,10 @@ BINARY = [
     "L.atan2({}, 2.0 + L.square({}))",
 ]  # fmt: skip
 CONTROL = ["cond", "while", "fori", "scan"]
-DERIVATIVES = {"grad": 1, "value_and_grad": 1, "jvp": 1, "vjp": 1, "jacobian": 1, "hessian": 2}
+DERIVATIVES = {
+    "grad": 1, "value_and_grad": 1, "jvp": 1, "linearize": 1, "vjp": 1, "jacobian": 1, "jacfwd": 1, "jacrev": 1,
+    "hessian": 2,
+}  # fmt: skip
 OTHERS = ["vmap", "vmap_axes", "checkpoint", "custom_grad"]
 
 
@@ -190,19 +193,28 @@ class Writer:
     def of_value_and_grad(self, variables, source, argument, shape, depth, order):
         return source, f"L.value_plus_grad({self.function(variables, source, (), depth, order)})({argument})"
 
-    def of_jvp(self, variables, source, argument, shape, depth, order):
+    def of_jvp(self, variables, source, argument, shape, depth, order, name="jvp"):
         tangent = self.value(variables, source, 2, 0, 0)
-        return shape, f"L.jvp({self.function(variables, source, shape, depth, order)}, {argument}, {tangent})"
+        return shape, f"L.{name}({self.function(variables, source, shape, depth, order)}, {argument}, {tangent})"
+
+    def of_linearize(self, *given):
+        return self.of_jvp(*given, name="linearize")
 
     def of_vjp(self, variables, source, argument, shape, depth, order):
         target = self.target()
         cotangent = self.value(variables, target, 2, 0, 0)
         return source, f"L.vjp({self.function(variables, source, target, depth, order)}, {argument}, {cotangent})"
 
-    def of_jacobian(self, variables, source, argument, shape, depth, order):
+    def of_jacfwd(self, *given):
+        return self.of_jacobian(*given, name="jacfwd")
+
+    def of_jacrev(self, *given):
+        return self.of_jacobian(*given, name="jacrev")
+
+    def of_jacobian(self, variables, source, argument, shape, depth, order, name="jacobian"):
         target = self.target(*source)
         function = self.function(variables, source, target, depth, order)
-        return (*target, *source), f"L.jacobian({function})({argument})"
+        return (*target, *source), f"L.{name}({function})({argument})"
 
     def of_hessian(self, variables, source, argument, shape, depth, order):
         target = self.target(*source, *source)

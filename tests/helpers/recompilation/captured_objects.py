@@ -465,6 +465,7 @@ OBJECTS = [
         "import random\no = random.Random(1)",
         "float(len(o.getstate()))",
         "o.random()",
+        in_defn=REFUSED,
     ),
     Object("file", "import io\no = io.StringIO('2 5 7 9 11 13')", "float(o.read(2))", "o.read(2)", ANEW),
     Object(
@@ -757,27 +758,21 @@ TEXTS = [
         "random number",
         "import random\nrandom.seed(1)\ndef f(x): return x * (random.random() * 0. + 1.)",
         "random.seed(2)",
-        REFUSED,
     ),
     Text(
         "random number of NumPy",
         "import numpy as np\ndef f(x): return x * (np.random.rand() * 0. + 1.)",
         "np.random.seed(2)",
-        ANEW,
-        in_defn=REFUSED,
     ),
     Text(
         "random numbers of a generator",
         "import random\nrng = random.Random(1)\ndef f(x): return x * rng.random()",
         "rng.random()",
-        REFUSED,
     ),
     Text(
         "random numbers of NumPy's generator",
         "import numpy as np\nrng = np.random.default_rng(1)\ndef f(x): return x * rng.random()",
         "rng.random()",
-        ANEW,
-        in_defn=REFUSED,
     ),
     Text(
         "settings of NumPy's errors",

@@ -98,3 +98,37 @@ def test_other_types_at_a_run_are_an_error():
 def test_gradients_are_refused():
     with pytest.raises(NxTypeError, match=r"scipy\.stats\.skew of f64\[20\] has no gradient"):
         nx.grad(lambda x: scipy.stats.skew(x))(X)
+
+
+def test_functions_of_packages_upon_scipy_are_called():
+    sklearn = pytest.importorskip("sklearn", reason="scikit-learn is not installed")
+    from sklearn.linear_model import LinearRegression
+    from sklearn.metrics import pairwise_distances
+    from sklearn.preprocessing import StandardScaler
+
+    assert sklearn
+    points = np.random.default_rng(0).normal(size=(20, 3))
+    model = LinearRegression().fit(points, points[:, 0] + 1)
+
+    def nearest(x):
+        return pairwise_distances(x, x[:4] * 2).argmin(axis=1)
+
+    def predicted(x):
+        return model.predict(np.sin(x)) + 1
+
+    def scaled(x):
+        return StandardScaler().fit_transform(x * 2)
+
+    def read_afterwards(x):
+        scaler = StandardScaler()
+        return scaler.fit_transform(x) * scaler.scale_
+
+    for function in (nearest, predicted, scaled):
+        compiled = nx.jit(function)
+        for x in (points, points + 1):
+            np.testing.assert_allclose(compiled(x), function(x), rtol=1e-12)
+        assert compiled.cache_info().misses == 1
+    with pytest.raises(AttributeError, match="scale_"):
+        nx.jit(read_afterwards)(points)
+    with pytest.raises(NxTypeError, match=r"^sklearn.linear_model.fit\(\) asks for the data of a traced value"):
+        nx.jit(lambda x: LinearRegression().fit(x, x[:, 0]).coef_)(points)

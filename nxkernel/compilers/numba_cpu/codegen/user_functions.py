@@ -270,13 +270,10 @@ class Failure(host_calls.HostRequest):
         The functions that may have raised it.
     """
 
-    @property
-    def width(self) -> int:
-        """The number of addresses that a call takes: one, of the error's description."""
-        return 1
-
     def __init__(self, names: Sequence[str]) -> None:
         super().__init__(lambda operands, results: None, [], [])
+        # The address of the error's description.
+        self.width = 1
         self.names = list(dict.fromkeys(names))
 
     def __call__(self, addresses: Sequence[int]) -> None:

@@ -44,6 +44,8 @@ class HostRequest:
     ----------
     number : int
         How the program names it.
+    width : int
+        The number of addresses that a call takes.
     """
 
     def __init__(
@@ -56,19 +58,16 @@ class HostRequest:
         self._operands = [_Memory(spec) for spec in operands]
         self._results = [None if spec is None else _Memory(spec) for spec in results]
         self.number = next(_numbers)
+        self.width = len(self._operands) + sum(memory is not None for memory in self._results)
         _calls[self.number] = self
 
     def __call__(self, addresses: Sequence[int]) -> None:
         """Run the routine on memory at addresses: of the operands, then of the wanted results."""
         rest = iter(addresses)
-        operands = [memory.at(next(rest)) for memory in self._operands]
+        # In this order: `rest` goes on behind the operands.
+        operands = [memory.at(address) for memory, address in zip(self._operands, rest, strict=False)]
         results = [None if memory is None else memory.at(next(rest)) for memory in self._results]
         self.function(operands, results)
-
-    @property
-    def width(self) -> int:
-        """The number of addresses that a call takes."""
-        return len(self.operands) + sum(spec is not None for spec in self.results)
 
 
 class _Memory:
@@ -99,7 +98,7 @@ def _answer(number: int, table: ctypes.Array) -> int:
     """Run a callback; 1 if it failed, so that the program returns."""
     try:
         call = _calls[number]
-        call([table[index] for index in range(call.width)])
+        call(table[: call.width])
     except BaseException as error:
         _failures.first = error
         return 1

@@ -20,6 +20,7 @@ from nxkernel.compilers.numba_cuda.routines import device_arrays
 from nxkernel.compilers.numba_cuda.routines.library_calls import compute_on
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, at_line
+from nxkernel.library_functions import HostFunction
 from nxkernel.primitives import Primitive
 
 if TYPE_CHECKING:
@@ -154,9 +155,19 @@ def _of_library(node: Expr) -> DeviceRoutine:
 
 @routine(p.njit_call)
 def _refused(node: Expr) -> DeviceRoutine:
+    function = node.params["function"]
+    if isinstance(function, HostFunction) and function.masked:
+        raise CompilationError(
+            message(
+                "numba_cuda cannot print or call a hook in a loop, or for each entry of nx.vmap"
+                f"{at_line(node.source)}: it does when the program has run.",
+                "Return the values, and print them there; `for i in nx.unroll(range(n))` writes a loop out, which can.",
+                'Or run this definition with compiler="numba_cpu".',
+            )
+        )
     raise CompilationError(
         message(
-            f"numba_cuda cannot call {node.params['function']}{at_line(node.source)}: its code is for the CPU.",
+            f"numba_cuda cannot call {function}{at_line(node.source)}: its code is for the CPU.",
             'Write it with operations of nxkernel, or run this definition with compiler="numba_cpu".',
         )
     )

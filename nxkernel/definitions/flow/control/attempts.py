@@ -117,6 +117,17 @@ class Attempt:
         UndecidedError
             Where that was not decided yet.
         """
+        self.check_is_decided_here()
+        decided = values_of_call.number(condition)
+        if decided is not None:
+            return bool(decided)
+        number, self.count = self.count, self.count + 1
+        if number < len(self._decisions):
+            return self._decisions[number]
+        raise UndecidedError(self, condition)
+
+    def check_is_decided_here(self) -> None:
+        """Refuse what may raise in a loop or branch inside of the block."""
         if tracing.current() is not self._run:
             raise source_sites.error(
                 NxTypeError,
@@ -125,13 +136,6 @@ class Attempt:
                 *source_sites.shown(self._site),
                 "Write what the handler does where it is decided, with `if`.",
             )
-        decided = values_of_call.number(condition)
-        if decided is not None:
-            return bool(decided)
-        number, self.count = self.count, self.count + 1
-        if number < len(self._decisions):
-            return self._decisions[number]
-        raise UndecidedError(self, condition)
 
     def refuse_divisions(self, before: set[Expr]) -> None:
         """Refuse handlers for divisions by zero of Python's numbers, which programs do not tell of."""
@@ -253,7 +257,7 @@ def raise_of_integers(number: Any) -> None:
             later.append(primitive)
         elif attempt.is_raised(apply(primitive, number)):
             raise checks.by_user(kind(text))
-    if later and deferred_calls.are_made():
+    if later and deferred_calls.are_checked():
         wrong = functools.reduce(functools.partial(apply, p.logical_or), [apply(one, number) for one in later])
         deferred_calls.raise_if(wrong, [number], _no_integer)
 
@@ -283,6 +287,8 @@ def _factorized(attempt: Attempt, twin: Callable[..., Any], *args: Any, **option
         if not any(attempt.would_catch(type(make())) for _, make in found):
             _tell_later(found)
             return result
+        # Of a body that is given up nothing is kept.
+        attempt.check_is_decided_here()
         attempt.results[number] = result, found
     result, found = attempt.results[number]
     _tell_later([(failed, make) for failed, make in found if not attempt.would_catch(type(make()))])

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,9 +25,10 @@ from nxkernel.definitions.flow.values.changed_places import Place, changed_place
 from nxkernel.definitions.flow.values.object_changes import ObjectWatch
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.flow.values.variable_leaves import MismatchError, is_traced, known
-from nxkernel.errors import NxError, NxTypeError
+from nxkernel.errors import CompilationError, NxError, NxTypeError, message
 from nxkernel.graph import deferred_calls, tracing, values_of_call
 from nxkernel.numpy.arrays.array import Array
+from nxkernel.numpy.arrays.dynamic_slices import sized
 from nxkernel.ops.arithmetic import comparison
 from nxkernel.ops.machinery.dispatch import is_number, operand
 from nxkernel.ops.programs import control_flow
@@ -33,6 +36,12 @@ from nxkernel.ops.shapes import shaping
 from nxkernel.primitives import Spec
 
 Side = Callable[..., Any]
+#: Under which key the outermost trace counts the branches that are being traced, by their places in the text.
+_ACTIVE = "branches that are being traced"
+#: How often a branch encloses itself before the call is asked which side is taken.
+_DEEPEST = 6
+#: Under which key the outermost trace remembers the branches that are endless on their own sides.
+_ENDLESS = "endless branches"
 #: A leaf that is weak, and in no array: of all numbers, False takes any type.
 _NEVER_READ = (False, True, None)
 
@@ -103,6 +112,23 @@ def _one(condition: Any, then: Side, otherwise: Side, name: str, site: Any) -> A
     return choice.made(condition, lambda: (then(),), lambda: (otherwise(),))[0]
 
 
+class EndlessBranchError(CompilationError):
+    """A branch encloses itself, many times: its function calls itself there."""
+
+
+def _calls_itself(site: Any) -> bool:
+    """Whether the function of a branch is being traced inside of itself, many times; turns that are written out are
+    inside of each other, too.
+    """
+    file, *_, function = site
+    calls, frame = 0, sys._getframe()
+    while frame is not None and calls < _DEEPEST:
+        code = frame.f_code
+        calls += code.co_filename == file and code.co_name == function
+        frame = frame.f_back
+    return calls == _DEEPEST
+
+
 @dataclass(frozen=True)
 class _SideResult:
     """The result of one side of a branch."""
@@ -134,8 +160,35 @@ class _Branch:
         self._arrays: list[list[tuple[Any, Any]]] = []
 
     def made(self, condition: Any, then: Side, otherwise: Side) -> tuple:
-        """The variables after the branch."""
-        condition = self._condition = predicate(condition, f"the condition of {self._words.subject}", self._site)
+        """The variables after the branch.
+
+        A function that calls itself in a branch is traced without end on both sides: the call knows where it ends.
+        """
+        site, memory = tuple(self._site[:2]), tracing.current().outermost.memory
+        if site in memory.get(_ENDLESS, ()):
+            decided = values_of_call.number(self._condition_of(condition), of_numbers=True)
+            if decided is not None:
+                return tuple((then if decided else otherwise)(*self._values))
+        active = memory.setdefault(_ACTIVE, collections.Counter())
+        if active[site] >= _DEEPEST and types.follows_numpy() and _calls_itself(self._site):
+            raise EndlessBranchError(
+                message(
+                    "a function calls itself on the sides of this `if`, and only the running program knows where that "
+                    "ends.",
+                    *source_sites.shown(self._site),
+                    "Write a loop: `while` or `for`, with what changes from call to call as variables.",
+                )
+            )
+        active[site] += 1
+        try:
+            found = self._made(condition, then, otherwise)
+        finally:
+            active[site] -= 1
+        return tuple(found(*self._values)) if callable(found) else found
+
+    def _made(self, condition: Any, then: Side, otherwise: Side) -> tuple | Side:
+        """The variables after the branch, or the side that the call takes."""
+        condition = self._condition = self._condition_of(condition)
         later = deferred_calls.entries(tracing.current())
         count, marked = len(later), array_aliases.mark()
 
@@ -157,24 +210,31 @@ class _Branch:
             del later[count:]
             decided = values_of_call.number(condition)
             if decided is not None:
-                return tuple((then if decided else otherwise)(*self._values))
+                return then if decided else otherwise
             return self._checked(condition, then, otherwise, raised.error, raises_then=not self._runs)
         except NxError as error:
-            decided = values_of_call.number(condition)
+            is_endless = isinstance(error, EndlessBranchError)
+            decided = values_of_call.number(condition, of_numbers=is_endless)
             if decided is None:
                 if getattr(error, "value", None) is None:
                     # A number of the call in its place would settle it.
                     error.value = condition
                 raise
+            if is_endless:
+                # What it meets next of this branch the call is asked at once.
+                tracing.current().outermost.memory.setdefault(_ENDLESS, set()).add(tuple(self._site[:2]))
             undo()
-            return tuple((then if decided else otherwise)(*self._values))
+            return then if decided else otherwise
         mutable_arguments.make_of_several(chosen)
         supply = iter(chosen)
-        results = [self._result(number, supply) for number in range(len(self._names))]
+        results = [sized(self._result(number, supply)) for number in range(len(self._names))]
         own = len(results) - len(self._places)
         for place, value in zip(self._places, results[own:], strict=True):
             place.write(value)
         return tuple(results[:own])
+
+    def _condition_of(self, condition: Any) -> Any:
+        return predicate(condition, f"the condition of {self._words.subject}", self._site)
 
     def _checked(self, condition: Any, then: Side, otherwise: Side, error: Exception, raises_then: bool) -> tuple:
         """The variables after a branch of which one side raises: those that the other side gives."""

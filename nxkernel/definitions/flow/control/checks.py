@@ -9,11 +9,12 @@ first one, with its values. What comes after a failed check is computed in vain;
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,8 +41,12 @@ _ORIGIN = "__nx_origin__"
 _OF_TRACING = (UndispatchedError, LearntError, MustUnrollError)
 #: Under which key the outermost trace remembers in which one the cells of checks begin.
 _OWNER = "owner of the checks"
-#: What the cells of checks are called.
-_CELL = "a check"
+#: What the cells of checks are called, and those of the tokens of what is said.
+_CELL, SAID = "a check", "what is said"
+#: Under which key it remembers what writes to the cells of faults.
+FAULTS = "faults"
+#: Under which key the outermost trace remembers the cells that count turns, by the bodies of loops.
+_TURNS = "turns of loops"
 #: Under which key the outermost trace remembers the blocks of `try` that are being traced.
 _ATTEMPTS = "attempts"
 #: Under which key the outermost trace remembers the cell that tells whether a check has failed.
@@ -65,6 +70,15 @@ class RaisingSideError(BaseException):
         self.error = error
 
 
+class Around(NamedTuple):
+    """What a number of a failed check tells: in which "turn" of a loop it failed, for which "entry", or at which
+    "element" of a shape.
+    """
+
+    kind: str
+    shape: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True)
 class FailedCheck:
     """Raises the error of a check when the program has run and the check has failed.
@@ -81,6 +95,8 @@ class FailedCheck:
         Whether it was raised ``from`` something.
     trail : tuple of Line
         The lines of the user's that lead to the `raise`, the outermost first.
+    around : tuple of Around
+        What the last leaves tell, of which a note is made.
     """
 
     make: Maker
@@ -88,6 +104,7 @@ class FailedCheck:
     cause: FailedCheck | None = None
     hides_context: bool = False
     trail: tuple[Line, ...] = ()
+    around: tuple[Around, ...] = ()
 
     #: Whether the caller's arrays are to be as they were where this is called.
     raises = True
@@ -96,7 +113,11 @@ class FailedCheck:
 
     def __call__(self, leaves: tuple) -> None:
         """Raise the error."""
-        raised_at(self.error(leaves), self.trail)
+        count = len(leaves) - len(self.around)
+        error = self.error(leaves[:count])
+        if self.around:
+            error.add_note(told([(each, int(leaf)) for each, leaf in zip(self.around, leaves[count:], strict=True)]))
+        raised_at(error, self.trail)
 
     def error(self, leaves: tuple) -> BaseException:
         """The error, with these values."""
@@ -114,6 +135,28 @@ class _Copy:
 
     def __call__(self, leaves: tuple) -> BaseException:
         return copy.copy(self.error)
+
+
+def told(around: Sequence[tuple[Around, int]]) -> str:
+    """Where a check has failed, as a line of text.
+
+    Examples
+    --------
+    >>> told([(Around("element", (2, 3)), 4), (Around("turn"), 7), (Around("turn"), 2), (Around("entry"), 0)])
+    'At [1, 1], in turn 7 of the loop, in turn 2 of the loop around it, for entry 0 of what is mapped.'
+    """
+    words, met = [], set()
+    for (kind, shape), number in around:
+        where = " around it" if kind in met else ""
+        met.add(kind)
+        if kind == "element":
+            words.append(f"at [{', '.join(map(str, np.unravel_index(number, shape)))}]")
+        elif kind == "turn":
+            words.append(f"in turn {number} of the loop{where}")
+        else:
+            words.append(f"for entry {number} of what is mapped{where}")
+    text = ", ".join(words)
+    return f"{text[0].upper()}{text[1:]}."
 
 
 def came_from(error: BaseException, make: Maker, leaves: tuple) -> BaseException:
@@ -179,6 +222,21 @@ def has_failed() -> Any:
     return tracing.current().read(_failed())
 
 
+def is_first_failure(fails: Any) -> Any:
+    """Whether something that fails here, as a value of the program, is the first that does; from now on one has."""
+    run, cell = tracing.current(), _failed()
+    before = run.read(cell)
+    run.write(cell, run.node(apply(p.logical_or, before, fails)))
+    return apply(p.logical_and, fails, apply(p.logical_not, before))
+
+
+def new_cell(value: Any) -> MutableCell:
+    """A cell that begins with a value where those of checks do."""
+    cell = MutableCell(_CELL)
+    _owner().write(cell, value)
+    return cell
+
+
 def has_failed_for_call() -> bool:
     """Whether a check has failed before for the call, where a trace that asks for its numbers cannot go on."""
     run = tracing.current()
@@ -205,18 +263,39 @@ def has_values(error: BaseException) -> bool:
     return bool(getattr(error, _ORIGIN, (None, ()))[1])
 
 
-def record(error: BaseException) -> None:
+def record(error: BaseException, around: Sequence[tuple[Around, Any]] | None = None) -> None:
     """Have an error raised when the program has run, if it comes by here and no check has failed before.
 
     Parameters
     ----------
     error : Exception
         As the user's code has raised it while it was traced.
+    around : sequence of (Around, traced value), optional
+        What a note tells of, besides turns of loops; without it there is none.
     """
     run = tracing.current()
-    check, leaves = _check(error, _trail(error))
+    check, leaves = _check(error, trail_of(error))
+    if around is not None:
+        around = [*around, *((Around("turn"), number) for number in turns(run))]
+        check = dataclasses.replace(check, around=tuple([each for each, _ in around]))
+        leaves = (*leaves, *(number for _, number in around))
     nodes = [run.node(alone(operand(leaf))) for leaf in leaves]
     _keep(check, nodes)
+
+
+def turns(run: Any, most: int | None = None) -> list[Any]:
+    """In which turns the loops around what is being traced are, from 1 on, the innermost first, `most` of them."""
+    found, cells, trace = [], run.outermost.memory.setdefault(_TURNS, {}), run
+    while trace.previous is not None and len(found) != most:
+        if trace.is_turn:
+            _, cell = cells.setdefault(id(trace), (trace, MutableCell(_CELL)))
+            if not trace.knows(cell):
+                trace.previous.write(cell, constant(0, types.s64))
+                with tracing.recording_in(trace):
+                    trace.write(cell, apply(p.add, trace.read(cell), constant(1, types.s64)))
+            found.append(run.read(cell))
+        trace = trace.previous
+    return found
 
 
 def _keep(check: FailedCheck, nodes: Sequence[Any]) -> None:
@@ -285,7 +364,8 @@ def _numbers(values: np.ndarray) -> Any:
 class InnerChecks:
     """A context for tracing a function on its own, whose checks become those of the program around it.
 
-    Where it runs for many entries, the first of these that fails counts.
+    Where it runs for many entries, the first of these that fails counts. What it says is said by the program around it,
+    too.
 
     Attributes
     ----------
@@ -296,11 +376,14 @@ class InnerChecks:
     def __init__(self) -> None:
         self.leaves: list[Any] = []
         self._checks: list[tuple[FailedCheck, int]] = []
+        #: What orders what is said around the function.
+        self._tokens: list[MutableCell] = []
 
     def __enter__(self) -> InnerChecks:
         self._run = tracing.current()
+        self._run.is_closed = False
         memory = self._run.outermost.memory
-        self._before = {name: memory.pop(name, None) for name in (_OWNER, _FAILED, _ATTEMPTS)}
+        self._before = {name: memory.pop(name, None) for name in (_OWNER, _FAILED, _ATTEMPTS, FAULTS)}
         memory[_OWNER] = self._run
         self._apart = deferred_calls.apart(self._run)
         self._calls = self._apart.__enter__()
@@ -312,11 +395,15 @@ class InnerChecks:
             memory.pop(name, None)
             memory.update({} if before is None else {name: before})
         self._apart.__exit__(None, None, None)
+        self._run.is_closed = True
+        self._tokens = [cell for cell in run.written if cell.name == SAID]
+        run.written.difference_update(self._tokens)
         for call in self._calls if kind is None else ():
             nodes = deferred_calls.contents(run, call)
             if nodes[0].primitive is not p.constant:
                 self._checks.append((call.function, len(nodes)))
                 self.leaves += nodes
+        self.leaves += [run.node(run.read(cell)) for cell in self._tokens]
 
     def keep(self, leaves: Sequence[Any], many: bool = True) -> None:
         """Have them raised: `leaves` are the function's own, with an axis of entries before the others if it has many.
@@ -326,14 +413,28 @@ class InnerChecks:
         leaves : sequence of traced values
         many : bool, optional
         """
+        if many and leaves and not leaves[0].shape[0]:
+            # Without an entry nothing fails, and nothing is said.
+            return
         supply = iter(leaves)
+        # The tokens follow.
         found = [(check, [next(supply) for _ in range(count)]) for check, count in self._checks]
         if found and many:
             failed = functools.reduce(functools.partial(apply, p.logical_or), [flag for _, (flag, *_) in found])
             first = reduction.argmax(convert(failed, types.u8), axis=0)
-            found = [(check, [gathering.take(value, first, axis=0) for value in values]) for check, values in found]
+            entry = Around("entry")
+            found = [
+                (
+                    dataclasses.replace(check, around=(*check.around, entry)),
+                    [*[gathering.take(value, first, axis=0) for value in values], first],
+                )
+                for check, values in found
+            ]
         for check, (flag, *nodes) in found:
             choose(flag, lambda check=check, nodes=nodes: _keep(check, nodes) or [], list)
+        for cell, token in zip(self._tokens, supply, strict=True):
+            run = tracing.current()
+            run.write(cell, run.node(reduction.reduce_max(token) if token.shape else token))
 
 
 def is_of_checks(cell: MutableCell) -> bool:
@@ -369,7 +470,7 @@ def alone(value: Any) -> Any:
 # The lines that lead to a check ------------------------------------------------------------------------------------
 
 
-def _trail(error: BaseException) -> tuple[Line, ...]:
+def trail_of(error: BaseException) -> tuple[Line, ...]:
     """The user's lines that lead to where an error was raised: those that called what is being traced, and its own."""
     outer, frame = [], sys._getframe(1)
     while frame is not None and frame.f_globals.get("__name__") != _TRACER:

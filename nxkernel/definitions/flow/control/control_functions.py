@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.branches import if_return
 from nxkernel.definitions.flow.control.loop_iterables import Range, Unrolled, rows
 from nxkernel.definitions.flow.control.loop_state import LoopPlan, LoopState
@@ -102,7 +103,13 @@ def while_(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial:
     >>> float(root(2.0))
     1.4142135381698608
     """
-    return _repeated(lambda _, state: condition(state), lambda _, state: ((), body(state)), (), initial, "while_")
+    return _repeated(
+        lambda _, state: checks.going_on(condition(state), None),
+        lambda _, state: ((), body(state)),
+        (),
+        initial,
+        "while_",
+    )
 
 
 def fori(start: Any, stop: Any, body: Callable[[Any, Any], Any], initial: Any) -> Any:

@@ -175,6 +175,8 @@ class Gathering:
         before, after : sequence
             The values of the variables, as the state of the loop has them.
         """
+        if not self._lists:
+            return list(after)
         states = [_SameArray(value) for value in before]
         arrays = [[Array(root) for root in roots] for roots in self._roots]
         for number in range(self._length):

@@ -21,7 +21,7 @@ from nxkernel.definitions.flow.retracing import ChangesError, MustUnrollError
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, is_value, known
 from nxkernel.errors import NxError, NxTypeError, TracedValueError
-from nxkernel.graph import values_of_call
+from nxkernel.graph import tracing, values_of_call
 from nxkernel.graph.expr import Expr
 from nxkernel.graph.tracing import VectorizedValueError
 from nxkernel.numpy.base import integer_bounds
@@ -284,7 +284,9 @@ def _native_for(
     (first, *rest) = gathering.end(values, after if found.keeps_target else (None, *after))
     if found.keeps_target:
         return (first, *rest)
-    last = item(count - step)
+    with tracing.watching(None):
+        # Of a loop without a turn there is none, and the one before the first is not used.
+        last = item(count - step)
     if is_traced(length) and (is_number(values[0]) or is_value(values[0])):
         last = if_(comparison.greater(length, 0), lambda: (last,), lambda: (values[0],), (), names[:1], site)[0]
     elif is_traced(length) and not is_unassigned(values[0]):

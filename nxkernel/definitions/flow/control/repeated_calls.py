@@ -1,119 +1,192 @@
-"""What a loop of the program says, turn by turn: the running program notes it, and it is said when that has run."""
+"""What loops and mapped functions say, turn by turn: the running program calls for it, in the order of a token."""
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.definitions.flow.control import checks
+from nxkernel.definitions.keys import containers
 from nxkernel.definitions.keys.static_values import ByIdentity
+from nxkernel.definitions.outputs import raised_again
+from nxkernel.definitions.outputs.hook_delivery import Hook
+from nxkernel.definitions.outputs.running_output import Region, Said, SaidBefore
+from nxkernel.errors import TracedValueError, message
 from nxkernel.graph import deferred_calls, tracing
-from nxkernel.graph.expr import constant
-from nxkernel.graph.tracing import MutableCell
+from nxkernel.graph.deferred_calls import RecordedCall
+from nxkernel.graph.expr import Expr, SourceLocation, constant
+from nxkernel.graph.tracing import BodyTrace, MutableCell
 from nxkernel.library_functions import HostFunction
-from nxkernel.ops.machinery.dispatch import apply, operand
-from nxkernel.ops.tensors.creation import tensor
+from nxkernel.ops.machinery.dispatch import apply
 from nxkernel.primitives import Spec
 
-#: Under which key the outermost trace remembers the loops that say something.
-_LOOPS = "loops that say something"
-
-
-class _Noted(threading.local):
-    """What the program that this thread runs has noted: by the key of its loop, calls and their values."""
-
-    def __init__(self) -> None:
-        self.of: dict[Any, list[tuple[Callable[[tuple], Any], Sequence[np.ndarray]]]] = {}
-
-
-_noted = _Noted()
+#: Under which key the outermost trace remembers the regions that say something.
+_REGIONS = "regions that say something"
+#: A node, and the spec that its value has for the function.
+Output = tuple[Expr, Any]
+#: The type of tokens.
+_TOKEN = Spec(types.s64, (), ())
 
 
 @dataclass(frozen=True)
-class _Loop:
-    """A loop that no other one encloses.
+class _TracedRegion:
+    """A loop, or a function that is mapped, that no other one encloses.
 
     Parameters
     ----------
-    body : Trace
+    body : BodyTrace
         Its body, held so that no other one has its identity.
-    count : MutableCell
-        How often something was said in it.
-    saying : RecordedCall
-        Checks of the loop raise their errors after it: what a failed one comes before is not noted.
+    region : Region
+    token : MutableCell
+        What orders what is said in it: each call takes it and gives the next one.
+    entry : RecordedCall
+        Its place among what is called after the run. Checks of a loop raise their errors after it.
     """
 
     body: Any
-    count: MutableCell
-    saying: deferred_calls.RecordedCall
-
-
-@dataclass(frozen=True)
-class _Saying:
-    """Makes the calls that a loop has noted, in their order."""
-
-    key: ByIdentity
-
-    def __call__(self, _: Any) -> None:
-        for call, values in _noted.of.pop(self.key, ()):
-            call(tuple(map(tensor, values)))
+    region: Region
+    token: MutableCell
+    entry: RecordedCall
 
 
 def are_possible() -> bool:
-    """Whether calls that are asked for here can be made: loops and branches enclose it, and nothing else."""
+    """Whether calls that are asked for here can be made: what encloses it hands on what is written in it."""
     run = tracing.current()
-    return run is not None and not run.runs_once and not checks.are_apart()
+    if run is None or run.runs_once or isinstance(run.outermost, BodyTrace):
+        return False
+    while isinstance(run, BodyTrace):
+        if run.is_closed:
+            return False
+        run = run.previous
+    return True
 
 
-def record(call: Callable[[tuple], Any], leaves: Sequence[Any]) -> None:
-    """Have a call made after each run of the program, once for each time that a loop comes by here.
+def refusal(what: str, does: str) -> TracedValueError:
+    """The error for what can be called after no run and by no program.
 
     Parameters
     ----------
-    call : callable
-        Takes a tuple of the values.
-    leaves : sequence of traced values
+    what : str
+        Such as "values cannot be printed".
+    does : str
+        What a person does with the values instead, such as "print them".
     """
     run = tracing.current()
-    loop = _outermost_loop(run)
-    # What is said has no part in a gradient.
-    nodes = [run.node(apply(p.stop_grad, checks.alone(operand(leaf)))) for leaf in leaves]
-    key = ByIdentity(loop.count)
-
-    def note(count: np.ndarray, failed: np.ndarray, *values: np.ndarray) -> list[int]:
-        # What an earlier run has noted, which has raised an error, is nothing of this one.
-        if not count:
-            _noted.of[key] = []
-        if failed:
-            # Python's loop has ended before.
-            return [int(count)]
-        _noted.of[key].append((call, [np.array(value) for value in values]))
-        return [int(count) + 1]
-
-    function = HostFunction(
-        "print", ("repeated call", ByIdentity(call)), note, (Spec(types.s64, (), ()),), True, quiet=False
+    if isinstance(run.outermost, BodyTrace):
+        return TracedValueError(
+            message(
+                f"{what} in a loop or branch of nx that runs outside of a definition.",
+                "Call it in a function with @nx.jit.",
+            )
+        )
+    return TracedValueError(
+        message(
+            f"{what} in what is traced on its own, such as the function of nx.reduce or the gradient of "
+            "nx.custom_grad.",
+            f"Return the values from the definition, and {does} there.",
+        )
     )
-    before = [run.node(run.read(loop.count)), run.node(checks.has_failed())]
-    run.write(loop.count, run.node(apply(p.njit_call, *before, *nodes, function=function)))
 
 
-def _outermost_loop(run: Any) -> _Loop:
+def record(hook: Hook, structure: containers.Structure, outputs: Sequence[Output]) -> None:
+    """Have a hook called each time that a program comes by here, in a loop or for many entries.
+
+    Parameters
+    ----------
+    hook : Hook
+    structure : containers.Structure
+        Of the value that it gets.
+    outputs : sequence of (Expr, Spec or VectorizedSpec)
+        The leaves.
+    """
+    run = tracing.current()
+    found = _outermost(run)
+    found.region.is_owned |= hook.name is not None and hook.function is not None
+    said = Said(found.region, hook, structure, tuple([spec for _, spec in outputs]))
+    # Python's loop has ended where a check has failed before.
+    speaks = apply(p.logical_not, checks.has_failed())
+    run.write(found.token, _noting(said, speaks, run.read(found.token), [node for node, _ in outputs]))
+
+
+def hook_of(entry: Any, run: tracing.Trace, caller: SourceLocation | None = None) -> tuple | None:
+    """What is called after a run of a program, or before a region: hook, structure and outputs; None for nothing.
+
+    Parameters
+    ----------
+    entry : RecordedCall or (Hook, structure, outputs or cells)
+    run : Trace
+        In which the outputs are read.
+    caller : SourceLocation, optional
+        The line that had the function traced: a later call may be another one, and errors do not tell it.
+    """
+    if not isinstance(entry, RecordedCall):
+        hook, structure, outputs = entry
+        return Hook(hook.name, hook.function, hook.in_branch, ByIdentity(entry)), structure, [
+            _now(output, run) for output in outputs
+        ]  # fmt: skip
+    nodes = deferred_calls.contents(run, entry)
+    if entry.in_branch and nodes[0].primitive is p.constant and not nodes[0].params["value"]:
+        # Of a part of a trace that was dropped.
+        return None
+    structure = ("tuple", None, (containers.LEAF,) * (len(nodes) - entry.in_branch))
+    if entry.in_branch:
+        structure = ("tuple", None, (containers.LEAF, structure))
+    source = None if entry.source == caller else entry.source
+    hook = Hook(None, raised_again.located(entry.function, source), entry.in_branch, ByIdentity(entry))
+    return hook, structure, [(node, node.spec) for node in nodes]
+
+
+def _now(output: Output | MutableCell, run: tracing.Trace) -> Output:
+    """A hook's value as a node; from a branch, what its cell holds at the end."""
+    if not isinstance(output, MutableCell):
+        return output
+    node = run.read(output)
+    return node, node.spec
+
+
+def _noting(said: Said | SaidBefore, speaks: Any, token: Any, nodes: Sequence[Expr]) -> Expr:
+    """The token behind a call of the program."""
+    function = HostFunction(
+        "print", ("said", ByIdentity(said)), said.note, (_TOKEN,), True, elementwise=True, masked=True, quiet=False
+    )
+    after = apply(p.njit_call, speaks, token, *nodes, function=function)
+    # What is said has no part in a gradient.
+    return tracing.current().node(apply(p.stop_grad, after))
+
+
+def _outermost(run: Any) -> _TracedRegion:
     body, trace = deferred_calls.outermost_loop(run), run.outermost
-    loops = trace.memory.setdefault(_LOOPS, {})
-    if id(body) not in loops:
-        count = MutableCell("what a loop says")
-        say = _Saying(ByIdentity(count))
-        saying = deferred_calls.RecordedCall(say, (count,), in_branch=True, loop=body, leads=True)
-        loops[id(body)] = _Loop(body, count, saying)
-        body.previous.write(count, constant(0, types.s64))
-    entries = deferred_calls.entries(run)
-    if not any(each is loops[id(body)].saying for each in entries):
+    regions, entries = trace.memory.setdefault(_REGIONS, {}), deferred_calls.entries_of_program(run)
+    if id(body) not in regions:
+        region, token = Region(), MutableCell(checks.SAID)
+        entry = RecordedCall(region, (token,), in_branch=True, loop=body, leads=True)
+        regions[id(body)] = _TracedRegion(body, region, token, entry)
+        trace.write(token, constant(0, types.s64))
+        with tracing.recording_in(body.previous):
+            before = _said_before(body, region, entries)
+        if before is not None:
+            body.previous.write(token, before)
+    if not any(each is regions[id(body)].entry for each in entries):
         # That of an attempt is dropped with it.
-        entries.append(loops[id(body)].saying)
-    return loops[id(body)]
+        entries.append(regions[id(body)].entry)
+    return regions[id(body)]
+
+
+def _said_before(body: BodyTrace, region: Region, entries: Sequence[Any]) -> Expr | None:
+    """The token behind all that is said before a region; None where that is nothing."""
+    run, hooks, nodes = tracing.current(), [], []
+    places = [place for place, entry in enumerate(entries) if isinstance(getattr(entry, "function", None), Region)]
+    # What is said before the region before was said with that.
+    for entry in entries[places[-1] if places else 0 :]:
+        found = None if getattr(entry, "loop", None) is body else hook_of(entry, run)
+        if found is None:
+            continue
+        hook, structure, outputs = found
+        nodes += [node for node, _ in outputs]
+        hooks.append((hook, structure, tuple([spec for _, spec in outputs])))
+    if not hooks:
+        return None
+    return _noting(SaidBefore(region, tuple(hooks)), constant(True, types.bool_), constant(0, types.s64), nodes)

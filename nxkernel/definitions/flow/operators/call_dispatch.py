@@ -10,7 +10,7 @@ import sys
 import threading
 import traceback
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from nxkernel.definitions.flow.operators import (
     output_calls,
     python_builtins,
     python_math,
+    random_draws,
     trace_time_calls,
 )
 from nxkernel.definitions.flow.source_sites import is_raised
@@ -38,6 +39,7 @@ from nxkernel.definitions.keys.static_values import attributes_of, installed, in
 from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
+from nxkernel.library_functions import LIBRARIES
 from nxkernel.numpy import dispatch_table
 from nxkernel.numpy.arrays.array import ArrayValue, wrap
 from nxkernel.operand import Operand, Proxy
@@ -82,6 +84,8 @@ def fn(function: Any) -> Any:
         twin = _TWINS.get(function)
     except TypeError:
         twin = None
+    if twin is None and rules.follows_numpy():
+        twin = random_draws.twin(function)
     twin = twin or output_calls.twin(function) or trace_time_calls.refused(function) or membership.twin(function)
     if twin is not None:
         return twin
@@ -143,15 +147,32 @@ def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
     """Whether the text of a function, or of one of the user's that it reaches, needs its calls dispatched.
 
     It has exceptions or makes text; it asks for the class of a value, and a traced value answers for the one that it
-    stands for only where calls are dispatched; or it names a function of NumPy's that is traced in NumPy's own text.
+    stands for only where calls are dispatched; or it names a function of NumPy's that is traced in NumPy's own text, or
+    one that draws random numbers.
 
     Parameters
     ----------
     function : callable
     tells : bool, optional
-        Whether the first of these reasons alone counts: traced as it is, such a text would handle what nxkernel
-        refuses, and print traced values.
+        Whether that counts alone which as it is would be traced wrong: such a text would handle what nxkernel refuses,
+        print traced values, or make a generator of random numbers once for all calls.
     """
+    for one in _reached(function):
+        if is_logger(one) or (not tells and numpys_sources.is_traceable(one)):
+            return True
+        if random_draws.makes(one) or not (tells or random_draws.draw_by(one) is None):
+            return True
+        if not isinstance(one, types.FunctionType) or not is_users(one):
+            continue
+        if runtime_text.is_in(one.__code__):
+            return True
+        if not tells and any(not _OF_CLASSES.isdisjoint(code.co_names) for code in _codes(one.__code__)):
+            return True
+    return False
+
+
+def _reached(function: Any) -> Iterator[Any]:
+    """A function, what its text names, and so on for functions, classes and objects of the user's among that."""
     waiting: list[Any] = [function, callables.plain(function)]
     met: set[Any] = set()
     while waiting:
@@ -166,21 +187,17 @@ def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
             waiting += [type(one), *(attributes_of(one) or {}).values()]
         if isinstance(one, types.MethodType):
             waiting += [one.__func__, one.__self__]
-        if is_logger(one) or (not tells and numpys_sources.is_traceable(one)):
-            return True
-        if not isinstance(one, types.FunctionType) or one.__code__ in met or not is_users(one):
+        is_new = isinstance(one, types.FunctionType) and one.__code__ not in met
+        if is_new or not isinstance(one, types.FunctionType):
+            yield one
+        if not is_new or not is_users(one):
             continue
-        if runtime_text.is_in(one.__code__):
-            return True
         for code in _codes(one.__code__):
             met.add(code)
-            if not tells and not _OF_CLASSES.isdisjoint(code.co_names):
-                return True
             waiting += _named(one.__globals__, code.co_names)
         for cell in one.__closure__ or ():
             with contextlib.suppress(ValueError):
                 waiting.append(cell.cell_contents)
-    return False
 
 
 def _codes(code: types.CodeType) -> list[types.CodeType]:
@@ -208,18 +225,18 @@ def is_stopped_by_scipy(error: BaseException) -> bool:
     if _scope.everywhere or "scipy" not in sys.modules:
         return False
     outside = _outside(error)
-    if not outside or _root(outside[-1].f_globals.get("__name__")) in ("scipy", "numpy"):
+    if not outside or _root(outside[-1].f_globals.get("__name__")) in (*LIBRARIES, "numpy"):
         return is_below_scipy(error)
     # What is compiled has no frame of its own: below that of its caller is what refused its question.
     *_, (last, _) = traceback.walk_tb(error.__traceback__)
     return last is not outside[-1] and any(
-        _root(_module(outside[-1].f_globals.get(name))) == "scipy" for name in outside[-1].f_code.co_names
+        _root(_module(outside[-1].f_globals.get(name))) in LIBRARIES for name in outside[-1].f_code.co_names
     )
 
 
 def is_below_scipy(error: BaseException) -> bool:
-    """Whether an error was raised in a function of SciPy's, or in one that such a function called."""
-    return any(_root(frame.f_globals.get("__name__")) == "scipy" for frame in _outside(error))
+    """Whether an error was raised in a function of SciPy's or of a library upon it, or in one that this called."""
+    return any(_root(frame.f_globals.get("__name__")) in LIBRARIES for frame in _outside(error))
 
 
 def _outside(error: BaseException) -> list[types.FrameType]:
@@ -320,6 +337,14 @@ def _rewritten(function: types.FunctionType) -> Callable[..., Any]:
 
 def _as_it_stands(function: types.FunctionType, *args: Any, **options: Any) -> Any:
     """Call a function without source unrewritten: it may pass traced values to NumPy, which refuses some."""
+    if any(map(random_draws.makes, _named(function.__globals__, function.__code__.co_names))):
+        raise NxTypeError(
+            message(
+                f"{function.__name__}, whose source cannot be found, would make a generator of random numbers once, "
+                "when it is traced.",
+                "Make it outside and pass it as an argument: def f(x, rng).",
+            )
+        )
     try:
         return function(*args, **options)
     except NxError:

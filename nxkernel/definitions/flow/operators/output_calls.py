@@ -27,6 +27,7 @@ from nxkernel.definitions.flow.values.variable_leaves import has_traced, is_trac
 from nxkernel.definitions.keys import containers
 from nxkernel.definitions.outputs import output_settings
 from nxkernel.definitions.outputs.printed_values import (
+    DeferredAssertion,
     DeferredCall,
     FixedText,
     OutputStream,
@@ -36,7 +37,7 @@ from nxkernel.definitions.outputs.printed_values import (
     Several,
     TextTemplate,
 )
-from nxkernel.errors import NxError, TracedValueError, message
+from nxkernel.errors import NxError, TracedValueError
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.graph.tracing import BodyTrace
@@ -153,7 +154,7 @@ def joined(gap: str, parts: Iterable[Any]) -> Any:
     return _traced_text(mark.join(f"{{{number}}}" for number in range(len(parts))), parts)
 
 
-def _filled(form: str, *args: Any, **options: Any) -> Any:
+def filled(form: str, *args: Any, **options: Any) -> Any:
     """``form.format(...)``."""
     if not any(map(has_values, [*args, *options.values()])):
         return form.format(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
@@ -225,7 +226,7 @@ def _now(value: Any) -> Any:
         return f"{value.template.form} {', '.join(map(builtins.str, shown))}"
 
 
-def _error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
+def error(kind: type[BaseException], *args: Any, **options: Any) -> BaseException:
     """Make an exception whose text shows traced values by their reprs; how it is made of their values goes with it."""
     if not any(map(has_values, (*args, *options.values()))):
         error = kind(*map(_plain, args), **{name: _plain(value) for name, value in options.items()})
@@ -255,7 +256,7 @@ def assert_(condition: Any, text: Callable[[], Any], site: Any) -> None:
 
 
 def _failed(what: Any) -> BaseException:
-    return _error(AssertionError, *([] if what is None else [what]))
+    return error(AssertionError, *([] if what is None else [what]))
 
 
 # Calls -----------------------------------------------------------------------------------------------------------
@@ -291,29 +292,22 @@ def _hooks() -> python.ModuleType:
     return hooks
 
 
-def _check_reached(what: str) -> None:
-    if not _hooks().is_open():
-        verb = "print" if what.startswith("print()") else "say"
-        raise TracedValueError(
-            message(
-                f"{what} is not possible in a loop of a function that is run for many entries, as by nx.vmap.",
-                f"Return the values from the function, and {verb} them there; those of a loop in an array: a[i] = v.",
-            )
-        )
-
-
-def _say(what: str, function: Callable[..., Any], args: tuple, options: dict[str, Any]) -> None:
+def _say(
+    what: str,
+    function: Callable[..., Any],
+    args: tuple,
+    options: dict[str, Any],
+    kind: type[DeferredCall] = DeferredCall,
+) -> None:
     """Record a call to be made after the program has run."""
-    repeated = not _hooks().is_open() and repeated_calls.are_possible()
-    if not repeated:
-        _check_reached(what)
+    if not _hooks().are_possible():
+        raise repeated_calls.refusal(f"{what} is not possible", f"{'print' if what[:5] == 'print' else 'say'} them")
     leaves: list[Any] = []
     parts = tuple([_part(value, leaves) for value in args])
     more = tuple([(name, _stream(value) or _part(value, leaves)) for name, value in options.items()])
-    call = DeferredCall(function, parts, more)
+    call = kind(function, parts, more)
     settings = output_settings.current()
-    ask = repeated_calls.record if repeated else _hooks().defer_call
-    ask(call if settings is None else functools.partial(settings, call), tuple(leaves))
+    _hooks().defer_call(call if settings is None else functools.partial(settings, call), tuple(leaves))
 
 
 def _stream(value: Any) -> OutputStream | None:
@@ -332,13 +326,13 @@ def _warn(warning: Any, category: Any = None, stacklevel: int = 1, source: Any =
     _say("warnings.warn()", warnings.warn_explicit, (warning, kind), options_)
 
 
-def _saying(function: Callable[..., Any], name: str) -> Callable[..., None]:
+def _saying(function: Callable[..., Any], name: str, kind: type[DeferredCall] = DeferredCall) -> Callable[..., None]:
     """A function that makes the same call after the program has run."""
 
     def say(*args: Any, **options: Any) -> Any:
         if not _is_delayed() and not any(map(has_values, [*args, *options.values()])):
             return function(*args, **options)
-        _say(name, function, args, options)
+        _say(name, function, args, options, kind)
         return None
 
     return say
@@ -360,12 +354,14 @@ def twin(function: Any) -> Callable[..., Any] | None:
         if replacement is not None:
             return replacement
     if isinstance(function, type) and issubclass(function, BaseException) and not issubclass(function, Warning):
-        return functools.partial(_error, function)
+        return functools.partial(error, function)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     if isinstance(owner, str) and name == "format":
-        return lambda *args, **options: _filled(owner, *args, **options)
+        return lambda *args, **options: filled(owner, *args, **options)
     if isinstance(owner, str) and name == "join":
         return lambda parts, /: joined(owner, parts)
+    if name.startswith("assert") and function is getattr(sys.modules.get("numpy.testing"), name, None):
+        return _saying(function, f"np.testing.{name}()", DeferredAssertion)
     if name in LOGGING:
         return _logging(function, owner, name)
     stream = _stream(owner) if name in ("write", "flush") else None

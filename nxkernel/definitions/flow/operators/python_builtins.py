@@ -16,7 +16,7 @@ from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.comprehensions import SHORT, GeneratedItems
 from nxkernel.definitions.flow.control.logic import and_, not_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
-from nxkernel.definitions.flow.operators import builtins_of_parts, rounding
+from nxkernel.definitions.flow.operators import builtins_of_parts, ordered_by_keys, rounding
 from nxkernel.definitions.flow.values.sorted_lists import Listed
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known, plain
 from nxkernel.definitions.keys.static_values import own_class
@@ -31,6 +31,9 @@ from nxkernel.ops.programs.control_flow import held_beside
 from nxkernel.ops.reductions import reduction
 from nxkernel.ops.shapes import shaping, sorting
 from nxkernel.ops.shapes.shaping import stack
+
+#: How many elements of an array a key is computed for, one after the other.
+_MOST_KEYS = 64
 
 
 def as_number(value: Any, of: Any = None) -> Any:
@@ -100,6 +103,8 @@ def max(*args: Any, **options: Any) -> Any:
 def _extreme(
     name: str, real: Callable, two: Callable, all_: Callable, beats: Callable, args: tuple, options: dict[str, Any]
 ) -> Any:
+    if "key" in options and len(args) == 1 and _is_array(args[0]):
+        args = (_for_keys(args[0], name),)
     if len(args) == 1 and builtins_of_parts.is_part(args[0]) and args[0].ndim == 1:
         _refuse_options(name, options)
         return builtins_of_parts.extreme(args[0], greatest=beats is comparison.greater)
@@ -119,8 +124,13 @@ def _extreme(
         values = list(args[0])
         # An iterator gives its values once.
         args = (values,)
-    if not any_traced(values):
-        return real(*args, **options)
+    key = options.pop("key", None)
+    keys = values if key is None else [key(value) for value in values]
+    if not (any_traced(values) or any_traced(keys)):
+        each = iter(keys)
+        return real(*args, **options) if key is None else real(values, key=lambda _: next(each), **options)
+    if key is not None:
+        return ordered_by_keys.extreme(name, values, keys, beats, as_number)
     _refuse_options(name, options)
     return functools.reduce(better, values)
 
@@ -155,6 +165,19 @@ def _of_all(row: Any, all_: Callable, beats: Callable) -> Any:
     least = -math.inf if beats is comparison.greater else math.inf
     counted_ = all_(comparison.select(comparison.is_nan(row), filled(least, row.type, ()), row))
     return comparison.select(comparison.is_nan(row[0]), row[0], counted_)
+
+
+def _for_keys(array: Any, name: str) -> list[Any]:
+    """The elements or rows of an array, of which each has a key."""
+    if array.shape[0] > _MOST_KEYS:
+        raise NxTypeError(
+            message(
+                f"{name}() with a key takes {_MOST_KEYS} elements of an array at most, got {array.shape[0]}: the text "
+                "of the key would be written out for each.",
+                in_dialect("nx.take(t, nx.argsort(keys))", "x[np.argsort(keys)]") + " puts in the order of keys.",
+            )
+        )
+    return list(array)
 
 
 def _refuse_options(name: str, options: dict[str, Any]) -> None:
@@ -339,20 +362,17 @@ def _number(value: Any, name: str) -> Any:
 
 def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     """``sorted``."""
-    if not _is_array(iterable):
-        values = list_(iterable)
-        if not any_traced(values):
-            return builtins.sorted(values, key=key, reverse=reverse)
+    if key is not None or not _is_array(iterable):
+        values = _for_keys(iterable, "sorted") if _is_array(iterable) else list_(iterable)
+        keys = values if key is None else [key(value) for value in values]
+        if not any_traced(values) and not any_traced(keys):
+            places = builtins.sorted(range(builtins.len(values)), key=keys.__getitem__, reverse=reverse)
+            return [values[place] for place in places]
+        if key is not None:
+            return ordered_by_keys.in_order("sorted", values, keys, reverse, as_number)
         row = stack([plain(value) if not is_number(value) else operand(value) for value in values])
     else:
         values, row = None, _row(iterable, "sorted")
-    if key is not None:
-        raise NxTypeError(
-            message(
-                "sorted() of traced values takes no 'key'.",
-                in_dialect("nx.take(t, nx.argsort(keys))", "x[np.argsort(keys)]") + " puts in the order of keys.",
-            )
-        )
     ordered = sorting.sort(row, direction="desc" if reverse else "asc")
     if values is None:
         return Listed.of(ordered) if isinstance(iterable, ArrayValue) else like(iterable, ordered)

@@ -38,6 +38,11 @@ def outside(is_outside: Callable[[Any], bool]) -> ScopedSetting:
     return ScopedSetting(_scope, "is_outside", is_outside)
 
 
+def is_outside(value: Any) -> bool:
+    """Whether an object was there before the trace."""
+    return _scope.is_outside(value)
+
+
 class Place(NamedTuple):
     """An attribute of an object, or an item of a list or dict.
 

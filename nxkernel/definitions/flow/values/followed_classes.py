@@ -11,6 +11,7 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from nxkernel.container_classes import object_forms
 from nxkernel.definitions.keys.static_values import installed, own_class
 from nxkernel.scoped_settings import kept
 
@@ -164,10 +165,11 @@ def following(rewritten: Callable[[Any], Any]) -> Iterator[None]:
     """
     before, mine = _following.objects, FollowedObjects(rewritten)
     _following.objects = mine
+    then_before, object_forms.making.then = object_forms.making.then, mine.adopt
     try:
         yield
     finally:
-        _following.objects = before
+        _following.objects, object_forms.making.then = before, then_before
         mine.release()
 
 
@@ -203,10 +205,3 @@ def constructed(class_: type, rewritten: Callable[[Any], Any]) -> Any:
         return value
 
     return functools.wraps(class_, updated=())(construct)
-
-
-def blank(class_: type) -> Any:
-    """A new object of a class, without a call of its ``__init__``, which is followed if others of its class are."""
-    if own_class(class_) is class_:
-        return object.__new__(class_)
-    return class_.__new__(class_)

@@ -12,11 +12,17 @@ import numpy as np
 
 from nxkernel.definitions.captures import object_states
 from nxkernel.definitions.captures.name_lookup import unwrapped
-from nxkernel.definitions.captures.object_contents import contents_of
 from nxkernel.definitions.captures.object_states import PLAIN, Kind
 from nxkernel.definitions.flow.values.unassigned_variables import Unassigned
 from nxkernel.definitions.keys import bytecode_reads
-from nxkernel.definitions.keys.static_values import MISSING, attributes_of, definition_of, installed, own_class
+from nxkernel.definitions.keys.static_values import (
+    MISSING,
+    attributes_of,
+    contents_of,
+    definition_of,
+    installed,
+    own_class,
+)
 from nxkernel.errors import NxTypeError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.operand import Operand, Proxy

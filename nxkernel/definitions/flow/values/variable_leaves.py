@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import types as python
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
@@ -10,11 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from nxkernel import types
-from nxkernel.definitions.flow.values import array_aliases, followed_classes
+from nxkernel.container_classes import object_forms
+from nxkernel.definitions.flow.values import array_aliases
 from nxkernel.definitions.flow.values.mutable_arguments import MutableArgument
 from nxkernel.definitions.flow.values.traced_text import is_chosen
 from nxkernel.definitions.flow.values.unassigned_variables import is_unassigned
 from nxkernel.definitions.keys.containers import written
+from nxkernel.definitions.keys.static_values import by_contents
 from nxkernel.dict_metadata import form_of, values_of
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import Expr, TracedValue
@@ -70,26 +71,37 @@ def has_values(value: Any, proxies: bool = True) -> bool:
         return False
     if isinstance(value, Proxy):
         return proxies
-    return is_value(value) or any(has_values(member, proxies) for member in _children(value) or ())
+    return is_value(value) or any(has_values(member, proxies) for member in _data(value))
 
 
 def containers(value: Any) -> list[Any]:
     """A container and all containers in it."""
-    inner = _children(value)
-    return [] if inner is None else [value, *(container for member in inner for container in containers(member))]
+    if _opened(value) is None:
+        return []
+    return [value, *(container for member in _data(value) for container in containers(member))]
 
 
-def _children(value: Any) -> list[Any] | None:
-    """The members of a container; None for anything else."""
+def _opened(value: Any) -> tuple[str, Any, list[Any]] | None:
+    """The kind of a container, what its structure keeps of it, and its members; None for anything else."""
     if is_unassigned(value):
         return None
-    if isinstance(value, tuple | list):
-        return list(value)
-    if isinstance(value, dict):
-        return None if form_of(value) is None else values_of(value)
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return [getattr(value, field.name) for field in dataclasses.fields(value)]
-    return None
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind.__name__, None, list(value)
+    found = object_forms.opened(value)
+    if found is not None:
+        return "object", *found
+    form = form_of(value) if isinstance(value, dict) else None
+    return None if form is None else ("dict", form, values_of(value))
+
+
+def _data(value: Any) -> list[Any]:
+    """The members of a container that are not static."""
+    found = _opened(value)
+    if found is None:
+        return []
+    kind, detail, members = found
+    return object_forms.data_of(detail, members) if kind == "object" else members
 
 
 def entered(values: Sequence[Any]) -> list[Any]:
@@ -117,17 +129,13 @@ def take_apart(value: Any, leaves: list[Any]) -> Structure:
     if is_chosen(value):
         leaves.append(value.leaves[0])
         return (LEAF, value, ())
-    inner = _children(value)
-    if inner is None:
+    found = _opened(value)
+    if found is None:
         return (HELD, value, ())
-    children = tuple([take_apart(member, leaves) for member in inner])
-    if isinstance(value, tuple):
-        return ("named" if hasattr(value, "_fields") else "tuple", type(value), children)
-    if isinstance(value, list):
-        return ("list", None, children)
-    if isinstance(value, dict):
-        return ("dict", form_of(value), children)
-    return ("dataclass", type(value), children)
+    kind, detail, members = found
+    flags = detail.static_flags if kind == "object" else [False] * len(members)
+    pairs = zip(members, flags, strict=True)
+    return (kind, detail, tuple([(HELD, m, ()) if is_static else take_apart(m, leaves) for m, is_static in pairs]))
 
 
 def has_traced(value: Any) -> bool:
@@ -162,7 +170,8 @@ def arrays_made(structure: Structure, value: Any) -> list[Any]:
     if kind == PART:
         lengths = sum(map(count, children[1:]))
         return [*arrays_made(children[0], value.base), *[None] * lengths]
-    return [a for part, member in zip(children, _children(value), strict=True) for a in arrays_made(part, member)]
+    members = _opened(value)[2]
+    return [a for part, member in zip(children, members, strict=True) for a in arrays_made(part, member)]
 
 
 def duplicate(value: Any) -> Any:
@@ -222,40 +231,29 @@ def rebuild(structure: Structure, leaves: Iterator[Any]) -> Any:
         return _part(detail, members[0], members[1:])
     if kind == "list":
         return members
-    if kind == "tuple":
-        return tuple(members)
-    if kind == "named":
-        return detail(*members)
-    if kind == "dict":
-        return detail.filled(members)
-    result = followed_classes.blank(detail)
-    for field, member in zip(dataclasses.fields(detail), members, strict=True):
-        object.__setattr__(result, field.name, member)
-    return result
+    return tuple(members) if kind == "tuple" else detail.filled(members)
 
 
 def write_back(original: Any, new: Any) -> Any:
     """Replace the contents of a list, dict or object in place, for all who hold it."""
-    if isinstance(original, list):
+    found = object_forms.opened(original)
+    if found is not None:
+        found[0].write(original, new)
+    elif isinstance(original, list):
         original[:] = new
-    elif isinstance(original, dict):
+    else:
         original.clear()
         original.update(new)
-    else:
-        for field in dataclasses.fields(original):
-            object.__setattr__(original, field.name, getattr(new, field.name))
     return original
 
 
 def is_mutable(value: Any) -> bool:
     """Whether a container can be changed in place."""
-    if isinstance(value, dict):
-        return form_of(value) is not None
-    return isinstance(value, list) or (_children(value) is not None and _is_open_object(value))
-
-
-def _is_open_object(value: Any) -> bool:
-    return dataclasses.is_dataclass(value) and not value.__dataclass_params__.frozen
+    found = _opened(value)
+    if found is None or isinstance(value, tuple):
+        return False
+    parameters = getattr(type(value), "__dataclass_params__", None)
+    return parameters is None or not parameters.frozen
 
 
 def count(structure: Structure) -> int:
@@ -274,7 +272,10 @@ def same(one: Any, other: Any) -> bool:
         return len(one) == len(other) and all(map(same, one, other))
     if isinstance(one, types.Type):
         return one == other
-    return isinstance(one, _CONSTANTS) and repr(one) == repr(other)
+    if isinstance(one, _CONSTANTS):
+        return repr(one) == repr(other)
+    state = by_contents(one)
+    return state is not None and state == by_contents(other)
 
 
 class MismatchError(Exception):
@@ -355,10 +356,8 @@ def _labels(structure: Structure) -> list[str]:
         return ["", *(f".shape[{axis}]" for axis in detail)]
     if kind == "dict":
         return [f"[{key!r}]" for key in detail.keys]
-    if kind == "named":
-        return [f".{field}" for field in detail._fields]
-    if kind == "dataclass":
-        return [f".{field.name}" for field in dataclasses.fields(detail)]
+    if kind == "object":
+        return detail.suffixes
     return [f"[{number}]" for number in range(len(children))]
 
 

@@ -83,7 +83,7 @@ class _ReverseLoop:
         self.at, self.node = at, at.node
         self.body, self.count = at.params["body"], at.params["state"]
         self.most = trip_counts.most(at.node, at.ranges)
-        self.active = self._active()
+        self.active = active_operands(at.node, at.wanted)
         self.state = [position for position in self.active if position < self.count]
         self.outside = [position for position in self.active if position >= self.count]
         self.counters = {
@@ -92,16 +92,6 @@ class _ReverseLoop:
             if (step := iteration_step(self.body, position)) is not None
             and self.node.operands[position].type is types.s64
         }
-
-    def _active(self) -> list[int]:
-        """The operands through which the loss can change the loop's results, over all iterations."""
-        active = {position for position, flag in enumerate(self.at.wanted) if flag}
-        while True:
-            through = reached(self.body.outputs, [self.body.parameters[position] for position in active])
-            more = {position for position in range(self.count) if self.body.outputs[position] in through} - active
-            if not more:
-                return sorted(active)
-            active |= more
 
     def gains(self) -> list[Gain]:
         """The cotangents of the loop's operands."""
@@ -188,7 +178,7 @@ class _ReverseLoop:
         with RecordingTrace():
             graphs = []
             for graph in (self.at.params["condition"], self.body):
-                new = [_twin(old) for old in graph.parameters]
+                new = [twin(old) for old in graph.parameters]
                 buffers = [parameter(0, "kept", stack.spec) for stack in stacks]
                 number = parameter(0, "turn", Spec(types.s64, (), ()))
                 arguments = dict(zip(graph.parameters, new, strict=True))
@@ -203,7 +193,7 @@ class _ReverseLoop:
                     outputs.append(number + 1)
                 else:
                     outputs = replayed(graph.outputs, arguments)
-                graphs.append(_graph(graph.name, inside, outputs))
+                graphs.append(graph_of(graph.name, inside, outputs))
         results = apply(
             p.while_,
             *state,
@@ -256,9 +246,9 @@ class _ReverseLoop:
             values |= dict(zip([*iteration.cotangents, *iteration.totals], old, strict=True))
             after = replayed(iteration.gains, values)
             inside = [counter, *old, *parameters]
-            body = _graph("body", inside, [counter - 1 if static else counter + 1, *after])
-            asked = [_twin(one) for one in inside]
-            condition = _graph("condition", asked, [self._goes_on(asked, static)])
+            body = graph_of("body", inside, [counter - 1 if static else counter + 1, *after])
+            asked = [twin(one) for one in inside]
+            condition = graph_of("condition", asked, [self._goes_on(asked, static)])
         start = index(trip_count.params["value"] - 1) if static else index(0)
         results = apply(p.while_, start, *first, *outside, condition=condition, body=body, state=1 + len(first))
         return list(results[1:])
@@ -272,11 +262,25 @@ class _ReverseLoop:
         return apply(p.logical_and, apply(p.less, asked[0], index(self.most)), going)
 
 
-def _twin(old: Expr) -> Expr:
+def active_operands(node: Expr, flags: Sequence[bool]) -> list[int]:
+    """The operands of a loop that change over all iterations where those change that flags say."""
+    body, count = node.params["body"], node.params["state"]
+    active = {position for position, flag in enumerate(flags) if flag}
+    while True:
+        through = reached(body.outputs, [body.parameters[position] for position in active])
+        more = {position for position in range(count) if body.outputs[position] in through} - active
+        if not more:
+            return sorted(active)
+        active |= more
+
+
+def twin(old: Expr) -> Expr:
+    """A new parameter like an old one; :func:`graph_of` gives it its place."""
     return parameter(0, old.params["name"], old.spec)
 
 
-def _graph(name: str, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> Graph:
+def graph_of(name: str, parameters: Sequence[Expr], outputs: Sequence[Expr]) -> Graph:
+    """A graph of parameters that are told their places."""
     for position, node in enumerate(parameters):
         node.params["index"] = position
     return Graph(name, list(parameters), list(outputs), list)

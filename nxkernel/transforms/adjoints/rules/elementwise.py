@@ -152,7 +152,7 @@ def _negate(at: AdjointSite) -> list[Gain]:
 
 
 #: The derivative of each function of one number, from what it takes and what it gives.
-_DERIVATIVES = {
+DERIVATIVES = {
     p.exp: lambda x, y: y,
     p.expm1: lambda x, y: y + 1,
     p.sigmoid: lambda x, y: y * (1 - y),
@@ -171,7 +171,7 @@ _DERIVATIVES = {
     p.erf_inv: lambda x, y: _one(p.exp, y * y) * (math.sqrt(math.pi) / 2),
 }
 #: The same for functions whose derivative is better divided by.
-_DIVISORS = {
+DIVISORS = {
     p.log: lambda x, y: x,
     p.log1p: lambda x, y: x + 1,
     p.log2: lambda x, y: x * math.log(2),
@@ -191,8 +191,8 @@ def _over(divisor):
     return lambda at: [at.g / divisor(at.x(0), at.y)]
 
 
-RULES.update({primitive: _by(derivative) for primitive, derivative in _DERIVATIVES.items()})
-RULES.update({primitive: _over(divisor) for primitive, divisor in _DIVISORS.items()})
+RULES.update({primitive: _by(derivative) for primitive, derivative in DERIVATIVES.items()})
+RULES.update({primitive: _over(divisor) for primitive, divisor in DIVISORS.items()})
 
 
 @rule(p.rsqrt)

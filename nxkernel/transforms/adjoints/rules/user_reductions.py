@@ -22,7 +22,7 @@ def _fold(at: AdjointSite) -> list[Gain]:
         return [at.zeros(0), everything, *[at.zeros(2 + position) for position in range(len(at.node.operands) - 2)]]
     # The loop has operands of its own, so that one which is taken twice gains in both places.
     own = [apply(p.reshape, one, shape=one.shape, names=unnamed(one.shape)) for one in at.node.operands]
-    result = _loop(own[0], own[1], own[2:], at.params["axes"], at.params["body"])
+    result = loop(own[0], own[1], own[2:], at.params["axes"], at.params["body"])
     wanted = [position for position, flag in enumerate(at.wanted) if flag]
     gains, replacing = pullback(
         [result], [shaped(at.g, result.shape)], [own[position] for position in wanted], ranges=at.ranges
@@ -33,7 +33,7 @@ def _fold(at: AdjointSite) -> list[Gain]:
     return gained
 
 
-def _loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...], body: Graph) -> Expr:
+def loop(x: Expr, start: Expr, captured: Sequence[Expr], axes: tuple[int, ...], body: Graph) -> Expr:
     """The fold as a loop over the elements of each result."""
     rest = [axis for axis in range(len(x.shape)) if axis not in axes]
     shape = tuple(x.shape[axis] for axis in rest)

@@ -62,6 +62,8 @@ EXPECTED = {
     "njit": ("instructions", "instructions"),
     # Programs are simplified before they are compiled, which leaves its operands.
     "custom_grad": (None, None),
+    "custom_jvp": (None, None),
+    "linear_solve": (None, None),
     **dict.fromkeys(COMPLEX, (None, "instructions")),
     **dict.fromkeys(REDUCTIONS, ("reduction", "reduction")),
     **dict.fromkeys(REAL_REDUCTIONS, ("reduction", None)),

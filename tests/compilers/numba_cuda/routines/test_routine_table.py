@@ -11,6 +11,7 @@ from nxkernel.backends.cuda import devices
 from nxkernel.compilers.numba_cuda.routines import device_arrays
 from nxkernel.compilers.numba_cuda.routines.routine_table import ROUTINES, routine_of
 from nxkernel.errors import CompilationError
+from nxkernel.library_functions import HostFunction
 
 
 @pytest.fixture
@@ -39,6 +40,19 @@ def test_functions_of_numba_are_refused():
     assert str(caught.value) == (
         "numba_cuda cannot call smooth: its code is for the CPU.\n"
         '  Write it with operations of nxkernel, or run this definition with compiler="numba_cpu".'
+    )
+
+
+def test_output_from_loops_is_refused():
+    function = HostFunction("print", (), list, (spec("s64"),), True, masked=True)
+    node = make(p.njit_call, *inputs(spec("bool"), spec("s64")), function=function)
+    with pytest.raises(CompilationError) as caught:
+        routine_of(node)
+    assert str(caught.value) == (
+        "numba_cuda cannot print or call a hook in a loop, or for each entry of nx.vmap: it does when the program has "
+        "run.\n"
+        "  Return the values, and print them there; `for i in nx.unroll(range(n))` writes a loop out, which can.\n"
+        '  Or run this definition with compiler="numba_cpu".'
     )
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import NxError
+from nxkernel.errors import CompilationError, NxError, UnrolledWarning
 from programs_with_try import PROGRAMS
 
 INPUTS = [[1.0, 4.0], [2.0, -4.123456], [-4.0, 1.0], [-3.0, -1.0], [3.0, np.nan]]
@@ -144,3 +144,40 @@ def test_gradients_go_through_both_ways():
     gradient = nx.grad(nx.defn(f))
     np.testing.assert_array_equal(gradient(np.array([1.0, 2.0])), [2, 4])
     np.testing.assert_array_equal(gradient(np.array([1.0, -2.0])), [1, 1])
+
+
+def test_what_a_loop_computes_that_is_given_up_is_not_kept():
+    def solved(x, a):
+        y = np.linalg.solve(a, x)
+        return np.dot(x, y)
+
+    def f(rows):
+        total = 0.0
+        try:
+            for row in rows:
+                total += solved(row, np.eye(3) * 2)
+            for k in range(len(rows)):
+                total += solved(rows[k], np.eye(3))
+        except np.linalg.LinAlgError:
+            return -1.0
+        return total
+
+    rows = np.arange(18.0).reshape(6, 3)
+    np.testing.assert_allclose(nx.jit(f)(rows), f(rows))
+    too_deep = pytest.raises(CompilationError, match=r"^f calls functions inside of others, deeper than Python's limit")
+    with pytest.warns(UnrolledWarning, match="whether this `try` goes on in a handler is decided in a loop"), too_deep:
+        nx.jit(f)(np.ones((90, 3)))
+
+
+def test_norms_in_a_loop_raise_nothing():
+    def f(rows):
+        total = 0.0
+        try:
+            for k in range(len(rows)):
+                total += np.linalg.norm(rows[k])
+        except np.linalg.LinAlgError:
+            return -1.0
+        return total
+
+    rows = np.arange(900.0).reshape(300, 3)
+    np.testing.assert_allclose(nx.jit(f)(rows), f(rows))

@@ -6,7 +6,7 @@ import pytest
 import nxkernel as nx
 from numpy_comparison.source_text import function_of
 from nxkernel.definitions.flow.values.unassigned_variables import NxUnboundError
-from nxkernel.errors import NxTypeError
+from nxkernel.errors import CompilationError, NxTypeError
 
 
 def message(function, *args, kind=NxTypeError):
@@ -402,3 +402,80 @@ def test_a_misspelt_name_on_one_side_is_told_as_everywhere():
     with pytest.raises(AttributeError) as error:
         misspelt(np.ones(3))
     assert str(error.value) == "module 'numpy' has no attribute 'cumsumm'"
+
+
+def tail(x):
+    if x < 0:
+        return 1.0 - tail(-x)
+    return np.exp(-x * x) / (1.0 + x)
+
+
+def middle(f, low, high):
+    between = (low + high) / 2
+    if high - low < 1e-6:
+        return between
+    if f(low) * f(between) < 0:
+        return middle(f, low, between)
+    return middle(f, between, high)
+
+
+def both_tails(x, y):
+    return tail(x) + tail(x - y) * y
+
+
+def root(c):
+    return middle(lambda x: x * x - c, c * 0, c + 1)
+
+
+@pytest.mark.parametrize(
+    ("function", "calls"),
+    [
+        (tail, [(np.float64(0.5),), (np.float64(-0.5),), (np.float64(-0.7),)]),
+        (both_tails, [(np.float64(0.5), np.float64(1.0)), (np.float64(2.5), np.float64(1.0))]),
+        (root, [(np.float64(2.0),), (np.float64(3.0),)]),
+    ],
+    ids=["tail", "both_tails", "root"],
+)
+def test_recursion_ends_where_it_does_for_the_call(function, calls):
+    """The call is asked on which side it goes on; another answer is another program."""
+    compiled = nx.jit(function)
+    for arguments in calls:
+        np.testing.assert_allclose(compiled(*arguments), function(*arguments), rtol=1e-14)
+    assert compiled.cache_info().misses == 2
+
+
+def test_recursion_for_each_entry_has_no_end():
+    with pytest.raises(CompilationError) as caught:
+        nx.vmap(tail)(np.array([0.5, -0.5]))
+    first, *_, hint = str(caught.value).split("\n")
+    assert first == (
+        "a function calls itself on the sides of this `if`, and only the running program knows where that ends."
+    )
+    assert hint == "  Write a loop: `while` or `for`, with what changes from call to call as variables."
+
+
+def test_a_side_that_takes_what_a_mask_picks():
+    def f(x):
+        known = ~np.isnan(x)
+        if not known.all():
+            x = x[known]
+        return np.sort(x), len(x)
+
+    compiled = nx.jit(f)
+    for x in (np.array([3.0, np.nan, 1.0]), np.array([3.0, 2.0, 1.0]), np.array([np.nan, 5.0, np.nan])):
+        (found, count), (expected, length) = compiled(x), f(x)
+        np.testing.assert_array_equal(found, expected)
+        assert count == length
+
+
+def test_turns_that_are_written_out_are_no_recursion():
+    def f(x):
+        rows = []
+        for k in range(20):
+            rows.append(x[k:])
+            if x[k] > 30:
+                break
+        return rows[-1]
+
+    x = np.arange(40.0) * 2
+    np.testing.assert_array_equal(nx.jit(f)(x), f(x))

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import nxkernel as nx
-from nxkernel.errors import NxError, TracedValueError
+from nxkernel.definitions.outputs import running_output
+from nxkernel.errors import NxError, OmittedOutputWarning, TracedValueError
 
 LOG = logging.getLogger("test_saying")
 
@@ -284,15 +285,116 @@ def test_a_loop_that_prints_has_a_gradient(run, capsys):
     assert capsys.readouterr().out == "0 1.5\n1 2.25\n"
 
 
-def test_in_a_loop_for_many_entries(run):
-    f = run("@nx.defn\ndef f(x):\n    while x < 5:\n        print(x)\n        x = x + 1\n    return x\n")["f"]
-    with pytest.raises(TracedValueError) as raised:
-        nx.vmap(f)(SMALL)
-    assert str(raised.value) == (
-        "print() of traced values is not possible in a loop of a function that is run for many entries, as by "
-        "nx.vmap.\n"
-        "  cell.py, line 4:  print(x)\n"
-        "  Return the values from the function, and print them there; those of a loop in an array: a[i] = v."
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_in_a_loop_for_many_entries(run, capsys, promotion):
+    f = run(
+        f"@nx.defn(promotion={promotion!r})\n"
+        "def f(x):\n"
+        "    print('begin', x)\n"
+        "    while x < 5:\n"
+        "        print(f'{x:.2f}')\n"
+        "        x = x + 1\n"
+        "    return x\n"
+    )["f"]
+    nx.vmap(f)(np.array([3.5, 5.5, 4.25]))
+    assert capsys.readouterr().out == "begin 3.5\nbegin 5.5\nbegin 4.25\n3.50\n4.25\n4.50\n"
+
+
+def test_it_is_said_while_the_program_runs(run, monkeypatch):
+    """Each line is written between two calls of a function that the program makes."""
+    told = []
+    monkeypatch.setattr(sys, "stdout", types.SimpleNamespace(write=told.append, flush=lambda: None))
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    print('begin', x, end='')\n"
+        "    for i in range(2):\n"
+        "        x = nx.host_call(here, x, x)\n"
+        "        print(x, end='')\n"
+        "    if x > 0:\n"
+        "        print('positive', end='')\n"
+        "    for i in range(2):\n"
+        "        x = nx.host_call(here, x, x)\n"
+        "        print(f'{x:.1f}', end='')\n"
+        "    print(x, end='')\n"
+        "    return x\n",
+        {"nx": nx, "here": lambda x: told.append("call") or x + 1},
+    )["f"]
+    for compiler in ("evaluator", "numba_cpu"):
+        told.clear()
+        nx.jit(f, compiler=compiler)(1.0)
+        assert [one for one in told if one.strip()] == [
+            "begin", "1.0", "call", "2.0", "call", "3.0", "positive", "call", "4.0", "call", "5.0", "5.0",
+        ]  # fmt: skip
+
+
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_what_is_said_before_an_error_is_said_and_nothing_after_it(run, promotion, capsys):
+    f = run(
+        f"@nx.defn(promotion={promotion!r})\n"
+        "def f(x):\n"
+        "    print('begin', x)\n"
+        "    if x > 10:\n"
+        "        raise KeyError('early')\n"
+        "    for i in range(5):\n"
+        "        print(i, x)\n"
+        "        if x > 3:\n"
+        "            raise ValueError(f'{x} in turn {i}')\n"
+        "        x = x + 1\n"
+        "    print('after', x)\n"
+        "    return x\n"
+    )["f"]
+    with pytest.raises(ValueError, match=r"4\.0 in turn 2"):
+        f(2.0)
+    assert capsys.readouterr().out.splitlines() == ["begin 2.0", "0 2.0", "1 3.0", "2 4.0"]
+    with pytest.raises(KeyError, match="early"):
+        f(20.0)
+    assert capsys.readouterr().out == "begin 20.0\n"
+
+
+def test_an_interrupt_leaves_what_was_said(run, capsys):
+    def stop(x):
+        if x > 2:
+            raise KeyboardInterrupt
+        return x
+
+    f = run(
+        "@nx.defn\n"
+        "def f(x):\n"
+        "    while x < 9:\n"
+        "        x = nx.host_call(stop, x, x) + 1\n"
+        "        print(x)\n"
+        "    return x\n",
+        {"nx": nx, "stop": stop},
+    )["f"]
+    with pytest.raises(KeyboardInterrupt):
+        nx.jit(f, compiler="numba_cpu")(1.0)
+    assert capsys.readouterr().out == "2.0\n3.0\n"
+
+
+def test_what_waits_for_the_end_has_a_bound_that_says_what_was_left_out(run, monkeypatch, capsys):
+    """Whose numbers the program was traced for it knows at its end."""
+    f = run(
+        "import numpy as np\n"
+        "@nx.defn\n"
+        "def f(x, n):\n"
+        "    picked = x[x > 0]\n"
+        "    y = np.sort(np.concatenate([picked, picked]))\n"
+        "    for i in range(n):\n"
+        "        if y[0] + i > 0:\n"
+        "            print(i, y.size)\n"
+        "    return y\n"
+    )["f"]
+    x = np.array([1.0, -2.0, 3.0])
+    f(x, 3)
+    assert capsys.readouterr().out == "0 4\n1 4\n2 4\n"
+    monkeypatch.setattr(running_output, "MOST", 2)
+    with pytest.warns(OmittedOutputWarning) as warned:
+        f(x, 5)
+    assert capsys.readouterr().out == "3 4\n4 4\n"
+    assert str(warned[0].message) == (
+        "f(x: f64[3], n: s64): a loop said 5 things, and the first 3 are left out.\n"
+        "  What it says is kept until it has ended, as its program was traced for numbers of the call."
     )
 
 
@@ -457,3 +559,25 @@ def test_the_level_of_a_logger_is_read(caplog):
     for level in (logging.INFO, logging.DEBUG, logging.INFO):
         caplog.set_level(level, LOG.name)
         np.testing.assert_allclose(compiled(x), logged_in_detail(x))
+
+
+def asserted(x, total):
+    np.testing.assert_allclose(x.sum(), total, err_msg="the total", rtol=1e-3)
+    x += 1
+    for value in x:
+        np.testing.assert_array_less(value, 100)
+    return x * 2
+
+
+def test_assertions_of_numpys_are_made_when_the_program_has_run():
+    compiled = nx.jit(asserted)
+    np.testing.assert_array_equal(compiled(np.ones(3), 3.0), [4.0, 4.0, 4.0])
+    for x, total in ((np.ones(3), 4.0), (np.full(3, 99.5), 298.5)):
+        texts = []
+        for function in (asserted, compiled):
+            given = x.copy()
+            with pytest.raises(AssertionError) as caught:
+                function(given, total)
+            texts.append(str(caught.value))
+        assert texts[0] == texts[1]
+    np.testing.assert_array_equal(given, x)

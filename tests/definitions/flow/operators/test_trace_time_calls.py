@@ -17,23 +17,36 @@ dice = random.Random(0)
 
 
 def drawn(x):
-    return x + rng.normal(size=2)
-
-
-def drawn_by_numpy(x):
-    return np.sin(x) + rng.normal(size=2)
+    return nx.sin(x) + rng.normal(size=2)
 
 
 def drawn_before(x):
-    return x + old.rand(2)
+    return nx.sin(x) + old.rand(2)
 
 
 def drawn_by_python(x):
-    return x * random.random()
+    return nx.sin(x) * random.random()
 
 
 def thrown(x):
-    return x * dice.uniform(0, 1)
+    return nx.sin(x) * dice.uniform(0, 1)
+
+
+def seeded(x):
+    np.random.seed(1)
+    return nx.sin(x)
+
+
+def made(x):
+    return nx.sin(x) + np.random.default_rng().random()
+
+
+def made_of_bits(x):
+    return nx.sin(x) + np.random.Generator(np.random.PCG64()).random()
+
+
+def made_by_python(x):
+    return nx.sin(x) + random.Random().random()
 
 
 def timed(x):
@@ -56,10 +69,13 @@ def by_text(x):
     ("function", "text"),
     [
         (drawn, "np.random.normal() in a definition would draw its numbers once, when it is traced."),
-        (drawn_by_numpy, "np.random.normal() in a definition would draw its numbers once, when it is traced."),
         (drawn_before, "np.random.rand() in a definition would draw its numbers once, when it is traced."),
         (drawn_by_python, "random.random() in a definition would draw once, when it is traced."),
         (thrown, "random.uniform() in a definition would draw once, when it is traced."),
+        (seeded, "np.random.seed() in a definition would draw its numbers once, when it is traced."),
+        (made, "np.random.default_rng() in a definition would draw its numbers once, when it is traced."),
+        (made_of_bits, "np.random.PCG64() in a definition would draw its numbers once, when it is traced."),
+        (made_by_python, "random.Random() in a definition would draw once, when it is traced."),
         (timed, "time.perf_counter() in a definition would look at the clock once, when it is traced."),
         (set_outside, "a definition would read the environment once, when it is traced."),
         (asked, "a definition would read the environment once, when it is traced."),
@@ -73,6 +89,12 @@ def test_what_would_run_once_is_refused(function, text):
     assert first == text
     assert line.startswith("  test_trace_time_calls.py, line ")
     assert hints
+
+
+@pytest.mark.parametrize("function", [made, made_of_bits, made_by_python])
+def test_jit_makes_no_generators_by_the_rules_of_nx(function):
+    with pytest.raises(NxTypeError, match=r"^(np\.)?random\.\w+\(\) in a definition would draw "):
+        nx.jit(function)(nx.tensor(X))
 
 
 def test_the_whole_text():
