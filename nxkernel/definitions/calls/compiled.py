@@ -104,7 +104,7 @@ class Compiled(Definition[Parameters, Result]):
         settled = _settled(arguments)
         settled = {name: settled[name] for name in self._settled if name in settled}
         if arguments.structures != self._structures or specs != self._expected or settled != self._settled:
-            raise NxTypeError(self._mismatch(dict(specs), settled))
+            raise NxTypeError(self._mismatch(dict(specs), settled, arguments))
         if self._find(arguments, self._own) is None:
             raise self._changed(lines(changes(self.program.parts, arguments.parts())))
         return arguments
@@ -133,22 +133,22 @@ class Compiled(Definition[Parameters, Result]):
             )
         )
 
-    def _mismatch(self, specs: dict[str, Spec], settled: dict[str, Any]) -> str:
+    def _mismatch(self, specs: dict[str, Spec], settled: dict[str, Any], arguments: CallArguments) -> str:
         expected = dict(self._expected)
-        lines = [
+        told = [
             f"{path}: expected {spec}, got {specs.get(path, 'nothing')}"
             for path, spec in expected.items()
             if specs.get(path) != spec
         ]
-        lines += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
-        lines += [
+        told += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
+        told += [
             f"{name}: expected the static value {describe(value)}, got {describe(settled[name])}"
             for name, value in self._settled.items()
             if name in settled and settled[name] != value
         ]
         return message(
             f"{self.__name__} was compiled for other arguments.",
-            *(lines or ["The containers of the arguments are built differently."]),
+            *(told or lines(changes(self.program.parts, arguments.parts()))),
             "Compile it again with nx.compile for these, or use nx.jit, which compiles for whatever comes.",
         )
 

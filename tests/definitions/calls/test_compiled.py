@@ -1,5 +1,8 @@
 """Functions that are compiled for fixed types and shapes."""
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -47,9 +50,7 @@ def test_compile_takes_just_its_types_and_shapes(total):
         "  p['b'][0]: expected f32[3], got nothing",
         "  p['c'][0]: got f32[3], which is not expected",
     ]
-    assert error(NxTypeError, total, mine, {"b": [ONE]}).split("\n")[1] == (
-        "  The containers of the arguments are built differently."
-    )
+    assert error(NxTypeError, total, mine, {"b": [ONE]}).split("\n")[1] == ("  argument p['b']: (·,) → [·]")
     assert error(NxTypeError, total, mine).split("\n")[0] == "total(a, p, *, k=1.0) needs the argument 'p'."
     assert error(NxTypeError, total, mine, {"b": (ONE,)}, k=3.0) == (
         "total(a: f32[2][3], p['b'][0]: f32[3], k=2.0) was compiled with its options, got the option 'k'.\n"
@@ -181,3 +182,19 @@ def test_a_number_that_the_program_computes():
     f = nx.compile(lambda x: np.flatnonzero(x > 0) * 2, [np.array([1.0, 2.0, -1.0])])
     assert f(np.array([-1.0, 2.0, 1.0])).tolist() == [2, 4]
     assert "a number that the program computes: 2 → 1" in error(NxTypeError, f, np.array([1.0, -2.0, -1.0]))
+
+
+def test_static_fields_are_those_of_the_template():
+    @nx.container(static=["act", "name"])
+    @dataclasses.dataclass
+    class Layer:
+        w: Any
+        act: Any = nx.tanh
+        name: str = "a"
+
+    layer = nx.compile(lambda layer, mode, x: layer.act(layer.w * x), [Layer(ONE), "a", ONE])
+    assert layer(Layer(ONE), "a", ONE).tolist() == nx.tanh(ONE * ONE).tolist()
+    for other, text in ((Layer(ONE, nx.sin), "layer.act: tanh → sin"), (Layer(ONE, name="b"), "layer.name: 'a' → 'b'")):
+        told = error(NxTypeError, layer, other, "a", ONE).split("\n")
+        assert told[:2] == ["<lambda> was compiled for other arguments.", f"  argument {text}"]
+    assert len(layer.compilations()) == 1

@@ -330,3 +330,20 @@ def test_what_a_function_sees_of_an_edited_one():
 def test_what_is_neither(wrong):
     with pytest.raises(NxTypeError, match=r"^<lambda>\(\) takes tensors or numbers as positional arguments, got "):
         nx.defn(lambda x, how: x)(Y, wrong)
+
+
+def test_beside_texts_and_none_in_containers():
+    def step(params, act, x):
+        made = act(params["w"] * x) if params["mode"] == "times" else act(params["w"] + x)
+        return made if params["b"] is None else made + params["b"]
+
+    f = nx.defn(step)
+    params = {"w": Y, "mode": "times", "b": None}
+    assert f(params, nx.sin, Y).to_list() == nx.sin(Y * Y).to_list()
+    assert f(params | {"mode": "plus"}, nx.sin, Y).to_list() == nx.sin(Y + Y).to_list()
+    assert f(params | {"mode": "plus"}, nx.cos, Y).to_list() == nx.cos(Y + Y).to_list()
+    assert [event.reason for event in nx.events(f, "miss")] == [
+        ("first call",), ("argument params['mode']: 'times' → 'plus'",), ("argument act: sin → cos",),
+    ]  # fmt: skip
+    assert nx.grad(lambda p, act: nx.sum(step(p, act, Y)))(params, nx.sin)["mode"] == "times"
+    assert nx.vmap(step)(params, nx.sin, Y).to_list() == nx.sin(Y * Y).to_list()

@@ -465,6 +465,7 @@ OBJECTS = [
         "import random\no = random.Random(1)",
         "float(len(o.getstate()))",
         "o.random()",
+        ANEW,
         in_defn=REFUSED,
     ),
     Object("file", "import io\no = io.StringIO('2 5 7 9 11 13')", "float(o.read(2))", "o.read(2)", ANEW),
