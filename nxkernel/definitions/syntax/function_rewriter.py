@@ -301,7 +301,8 @@ class _FunctionRewriter:
         if statement.broken is not None:
             goes_on = runtime("not_", load(statement.broken))
             endless = isinstance(asked, ast.Constant) and asked.value
-            asked = goes_on if endless else runtime("and_", thunk(goes_on), thunk(asked))
+            site = self.expressions.site(statement.test)
+            asked = goes_on if endless else runtime("and_", thunk(goes_on), thunk(asked), site)
         test = self.function("test", state, [], lambda _: [ast.Return(asked)], (), bound, statement.test)
         body = self.function(
             "body",

@@ -484,3 +484,15 @@ def test_a_number_that_no_turn_replaces_stays_what_it_is(run, begin, turns, loop
     """Held in the narrow type of what turns give, it would wrap around."""
     f = run(f"@nx.defn(promotion='numpy')\ndef f(x, n, k):\n    y = {begin}\n    {loop}\n    return y\n")["f"]
     assert f(np.array([3, 200, 7], np.uint8), 1000, turns) == (200 if turns else 1000 if begin == "n" else int(begin))
+
+
+def test_a_break_where_the_condition_is_a_number():
+    @nx.defn
+    def f(x):
+        while x:
+            x = x - 1
+            if x < 3:
+                break
+        return x
+
+    assert [float(f(value)) for value in (8.0, 1.0, 0.0)] == [2.0, 0.0, 0.0]
