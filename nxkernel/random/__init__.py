@@ -22,6 +22,8 @@ from typing import NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
+from nxkernel.random.counts import binomial, multinomial, poisson
+from nxkernel.random.discrete import bernoulli, categorical, geometric, rademacher
 from nxkernel.random.distributions import (
     bits,
     bits_split,
@@ -34,14 +36,29 @@ from nxkernel.random.distributions import (
     uniform,
     uniform_split,
 )
+from nxkernel.random.gammas import ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t
 from nxkernel.random.keys import fold_in, key, split, threefry2x32_20_concat
-from nxkernel.random.multivariate import multivariate_normal, multivariate_normal_split
-from nxkernel.random.permutations import choice, shuffle
+from nxkernel.random.multivariate import multivariate_normal, multivariate_normal_split, orthogonal
+from nxkernel.random.parametric_distributions import (
+    double_sided_maxwell,
+    lognormal,
+    pareto,
+    rayleigh,
+    triangular,
+    truncated_normal,
+    wald,
+    weibull_min,
+)
+from nxkernel.random.permutations import choice, permutation, shuffle
+from nxkernel.random.standard_distributions import cauchy, exponential, laplace, logistic, maxwell
 
 __all__ = [
-    "bits", "bits_split", "choice", "fold_in", "gumbel", "gumbel_split", "key", "multivariate_normal",
-    "multivariate_normal_split", "normal", "normal_split", "randint", "randint_split", "shuffle", "split",
-    "threefry2x32_20_concat", "uniform", "uniform_split",
+    "ball", "bernoulli", "beta", "binomial", "bits", "bits_split", "categorical", "cauchy", "chisquare", "choice",
+    "dirichlet", "double_sided_maxwell", "exponential", "f", "fold_in", "gamma", "generalized_normal", "geometric",
+    "gumbel", "gumbel_split", "key", "laplace", "loggamma", "logistic", "lognormal", "maxwell", "multinomial",
+    "multivariate_normal", "multivariate_normal_split", "normal", "normal_split", "orthogonal", "pareto",
+    "permutation", "poisson", "rademacher", "randint", "randint_split", "rayleigh", "shuffle", "split", "t",
+    "threefry2x32_20_concat", "triangular", "truncated_normal", "uniform", "uniform_split", "wald", "weibull_min",
 ]  # fmt: skip
 
 explain(globals(), __all__, "nx.random")
