@@ -41,7 +41,7 @@ FUNCTIONS: dict[str, Entry] = {
     "arccos": "nx.acos(t)", "arccosh": "nx.acosh(t)", "arcsin": "nx.asin(t)", "arcsinh": "nx.asinh(t)",
     "arctan": "nx.atan(t)", "arctan2": "nx.atan2(a, b)", "arctanh": "nx.atanh(t)",
     "argwhere": ("np.argwhere(t)", _OUTSIDE),
-    "flatnonzero": ("np.flatnonzero(t)", _OUTSIDE), "unique": ("np.unique(t)", _OUTSIDE),
+    "flatnonzero": ("np.flatnonzero(t)", _OUTSIDE),
     "partition": "nx.sort(t)",
     "around": ("nx.round(t)", _HALVES), "rint": ("nx.round(t)", _HALVES), "fix": "nx.sign(t) * nx.floor(nx.abs(t))",
     "trunc": "nx.sign(t) * nx.floor(nx.abs(t))",
@@ -100,7 +100,6 @@ FUNCTIONS: dict[str, Entry] = {
     "frombuffer": 'nx.from_binary(b"\\x00\\x00\\x80?", "f32")',
     "gelu": "nx.nn.gelu(t)", "relu": "nx.nn.relu(t)", "silu": "nx.nn.silu(t)", "softplus": "nx.nn.softplus(t)",
     "softmax": "nx.nn.softmax(t)", "log_softmax": "nx.nn.log_softmax(t)",
-    "one_hot": "nx.equal(nx.new_axis(indices, -1), nx.iota((10,)))",
     "geomspace": "nx.exp(nx.linspace(0.0, 1.0, n=5))", "logspace": "nx.pow(10.0, nx.linspace(0.0, 2.0, n=3))",
     "jacrev": "nx.jacobian(nx.sin)(v)", "jacfwd": "nx.jacobian(nx.sin)(v)", "stop_gradient": "nx.stop_grad(t)",
     "backward": _BACKWARD, "no_grad": ("nx.stop_grad(t)", _BACKWARD[1]), "block_until_ready": _READY,
@@ -162,7 +161,6 @@ FUNCTIONS: dict[str, Entry] = {
     "tree_util": 'nx.map_leaves(lambda t: -t, {"v": v, "w": w})',
     "scatter": "nx.indexed_put(v, nx.new_axis(indices, -1), 0.0)",
     "scatter_add": "nx.indexed_add(v, nx.new_axis(indices, -1), 1.0)",
-    "segment_sum": "nx.indexed_add(nx.broadcast(0.0, (10,)), nx.new_axis(indices, -1), w[:2])",
     "sgn": "nx.sign(t)", "signbit": "nx.less(t, 0)",
     "topk": "nx.top_k(t, k=2)", "vander": "nx.pow(nx.new_axis(v, -1), nx.iota((3,)))",
     "vectorise": 'nx.vectorize(t, "rows")',
@@ -237,7 +235,7 @@ ATTRIBUTES: dict[str, Entry] = {
         "div", "einsum", "expand", "expand_dims", "flip",
         "float", "gradient", "inv", "int", "isfinite", "isinf", "isnan", "masked_fill", "matmul", "mm", "mod",
         "moveaxis", "mul", "neg", "norm", "numel", "percentile", "permute", "power", "ptp",
-        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unique", "unsqueeze", "view",
+        "quantile", "roll", "scatter_add", "softmax", "sub", "topk", "unsqueeze", "view",
     )},
 }  # fmt: skip
 
