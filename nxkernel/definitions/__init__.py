@@ -10,6 +10,7 @@ from nxkernel.definitions.calls.decorators import (
     debug_expr_apply,
     defn,
     deftransform,
+    eval_shape,
     jit,
     jit_apply,
     print_expr,
@@ -22,7 +23,15 @@ from nxkernel.definitions.devices.transfer import (
     backend_names,
     backend_transfer,
 )
-from nxkernel.definitions.flow.control.control_functions import cond, fori, scan, unroll, while_
+from nxkernel.definitions.flow.control.control_functions import (
+    associative_scan,
+    cond,
+    fori,
+    scan,
+    switch,
+    unroll,
+    while_,
+)
 from nxkernel.definitions.keys.default_options import default_options, global_default_options
 from nxkernel.definitions.keys.options import keyword
 from nxkernel.definitions.keys.tree_functions import leaves, map_leaves
@@ -39,6 +48,7 @@ __all__ = [
     "Event",
     "Stream",
     "assert_compiles",
+    "associative_scan",
     "backend_copy",
     "backend_deallocate",
     "backend_memory",
@@ -54,6 +64,7 @@ __all__ = [
     "default_options",
     "defn",
     "deftransform",
+    "eval_shape",
     "events",
     "fori",
     "global_default_options",
@@ -74,6 +85,7 @@ __all__ = [
     "scan",
     "stop_grad",
     "stream",
+    "switch",
     "unroll",
     "value_and_grad",
     "vjp",

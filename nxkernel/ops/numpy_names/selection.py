@@ -129,8 +129,8 @@ def compress(
     ----------
     tensor : tensor
     condition : list of bool or tensor
-        A vector; without `axis` it may have the shape of `tensor`. Without `size` it is known when the graph is built, as
-        the size of the result is.
+        A vector; without `axis` it may have the shape of `tensor`. Without `size` it is known when the graph is built,
+        as the size of the result is.
     axis : int or str, optional
         Along this one; without it of all elements in C order.
     size : int, optional
