@@ -209,7 +209,8 @@ def eig(tensor: Any) -> tuple[Value, Value]:
 
 def _eig(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if not np.isfinite(matrix).all():
-        return np.full(matrix.shape[:1], np.nan), np.full(matrix.shape, np.nan)
+        nothing = np.full_like(matrix, np.nan)
+        return nothing[0], nothing
     return np.linalg.eig(matrix)
 
 

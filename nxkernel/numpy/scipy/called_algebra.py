@@ -15,17 +15,19 @@ from typing import Any
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.linalg import called_routines
-from nxkernel.linalg.called_routines import bare_spec, call, scipys, square_root
+from nxkernel.linalg.called_routines import bare_spec, call, scipys, square_root, transposed
 from nxkernel.linalg.matrix_functions import exponential
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
-from nxkernel.numpy.functions.joining import pad, stack
+from nxkernel.numpy.functions.creation import zeros_like
+from nxkernel.numpy.functions.joining import concatenate, pad, stack
+from nxkernel.numpy.functions.products import matmul
 from nxkernel.operand import Operand
 from nxkernel.ops.machinery.dispatch import convert, operand
 from nxkernel.types import Type
 
-__all__ = ["eig", "eigvals", "expm", "schur", "solve_banded", "sqrtm"]
+__all__ = ["eig", "eigvals", "expm", "expm_frechet", "schur", "solve_banded", "solve_sylvester", "sqrtm"]
 
 
 def _square(name: str, a: Any) -> Operand:
@@ -38,6 +40,38 @@ def _square(name: str, a: Any) -> Operand:
 def expm(A: Any) -> ArrayValue:  # noqa: N803 - SciPy's name
     """The exponential of matrices, as :func:`scipy.linalg.expm`."""
     return wrap(exponential(_square("expm", A)))
+
+
+def expm_frechet(
+    A: Any, E: Any, method: Any = None, compute_expm: bool = True, check_finite: Any = True,  # noqa: N803 - SciPy's names
+) -> Any:  # fmt: skip
+    """The exponential of a matrix and its derivative in a direction, as :func:`scipy.linalg.expm_frechet`."""
+    matrix, direction = (wrap(_square("expm_frechet", value)) for value in (A, E))
+    if matrix.shape != direction.shape:
+        raise NxValueError(f"expm_frechet: A and E have one shape, got {matrix.shape} and {direction.shape}")
+    rows = [[matrix, direction], [zeros_like(matrix), matrix]]
+    n, whole = matrix.shape[-1], expm(concatenate([concatenate(row, -1) for row in rows], axis=-2))
+    derivative = whole[..., :n, n:]
+    return (whole[..., :n, :n], derivative) if compute_expm else derivative
+
+
+def solve_sylvester(a: Any, b: Any, q: Any) -> ArrayValue:
+    """The solution of ``a @ x + x @ b = q``, as :func:`scipy.linalg.solve_sylvester`."""
+    values = [operand(as_value(value)) for value in (a, b, q)]
+    type_ = types.to_floating(functools.reduce(types.merge, [value.type for value in values]))
+    return wrap(_sylvester(*[convert(value, type_) for value in values]))
+
+
+def _sylvester(a: Any, b: Any, q: Any) -> Any:
+    run = lambda *given: [scipys("solve_sylvester")(*given)]  # noqa: E731
+    outputs = (bare_spec(q.type, *q.shape[-2:]),)
+    return call("solve_sylvester", run, [a, b, q], [2, 2, 2], outputs, _sylvester_adjoint)
+
+
+def _sylvester_adjoint(at: Any) -> list[Any]:
+    share = _sylvester(transposed(at.x(0)), transposed(at.x(1)), at.g)
+    x, gain = wrap(transposed(at.y)), wrap(share)
+    return [operand(e.negative(matmul(gain, x))), operand(e.negative(matmul(x, gain))), share]
 
 
 def sqrtm(A: Any, *_: Any, **__: Any) -> ArrayValue:  # noqa: N803 - SciPy's name

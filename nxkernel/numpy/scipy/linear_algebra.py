@@ -1,4 +1,4 @@
-"""``scipy.linalg`` on traced arrays: equations, factorizations, special matrices.
+"""``scipy.linalg`` on traced arrays: equations and factorizations.
 
 Where SciPy raises for the values, the program does so when it has run; in loops, results are NaN. All take matrices in
 the last two axes. The triangle of a factor that is not read is that of the matrix.
@@ -20,14 +20,13 @@ from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions, shaping
 from nxkernel.numpy.functions.creation import eye, tril, triu
-from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.products import matmul
 from nxkernel.numpy.functions.selection import take_along_axis, where
 from nxkernel.ops.machinery.dispatch import apply, convert, operand
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu", "lu_factor",
-    "lu_solve", "norm", "pinv", "qr", "solve", "solve_triangular", "svd", "svdvals", "toeplitz",
+    "cho_factor", "cho_solve", "cholesky", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu", "lu_factor",
+    "lu_solve", "norm", "pinv", "polar", "qr", "solve", "solve_triangular", "svd", "svdvals",
 ]  # fmt: skip
 
 
@@ -313,27 +312,10 @@ def eigvalsh(a: Any, b: Any = None, **options: Any) -> ArrayValue:
     return eigh(a, b, eigvals_only=True, **options)
 
 
-# Special matrices ------------------------------------------------------------------------------------------------
-
-
-def block_diag(*arrs: Any) -> ArrayValue:
-    """Matrices along the diagonal of one, as :func:`scipy.linalg.block_diag`."""
-    blocks = [as_value(one) for one in arrs]
-    blocks = [value[None] if value.ndim == 1 else value if value.ndim else value[None, None] for value in blocks]
-    width, before, rows = sum(value.shape[-1] for value in blocks), 0, []
-    for value in blocks:
-        after = width - before - value.shape[-1]
-        rows.append(pad(value, [(0, 0)] * (value.ndim - 1) + [(before, after)]))
-        before += value.shape[-1]
-    return concatenate(rows, axis=-2)
-
-
-def toeplitz(c: Any, r: Any = None) -> ArrayValue:
-    """The matrix whose diagonals are constant, as :func:`scipy.linalg.toeplitz`."""
-    column = as_value(c)
-    row = as_value(r) if r is not None else e.conjugate(column) if column.type.is_complex else column
-    if column.ndim != 1 or row.ndim != 1:
-        raise NxValueError("toeplitz takes vectors")
-    line = concatenate([column[::-1], row[1:]])
-    places = np.arange(row.shape[0]) - np.arange(column.shape[0])[:, None] + column.shape[0] - 1
-    return line[places]
+def polar(a: Any, side: str = "right") -> tuple[ArrayValue, ArrayValue]:
+    """A unitary and a positive factor, as :func:`scipy.linalg.polar`."""
+    if side not in ("right", "left"):
+        raise NxValueError(f'polar: side is "right" or "left", got {side!r}')
+    w, s, vh = numpys.svd(_matrix(a), full_matrices=False)
+    outer = w if side == "left" else e.conjugate(vh.mT)
+    return matmul(w, vh), matmul(e.multiply(outer, s[..., None, :]), e.conjugate(outer.mT))
