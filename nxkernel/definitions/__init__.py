@@ -93,5 +93,17 @@ __all__ = [
     "while_",
 ]
 
-_EXPLAINED = ("checkpoint", "custom_grad", "defn", "hessian", "hook", "host_call", "jacobian", "jit", "jvp", "vjp")
+_EXPLAINED = (
+    "associative_scan",
+    "checkpoint",
+    "custom_grad",
+    "defn",
+    "hessian",
+    "hook",
+    "host_call",
+    "jacobian",
+    "jit",
+    "jvp",
+    "vjp",
+)
 call_errors.explain(globals(), _EXPLAINED, "nx")

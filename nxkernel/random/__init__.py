@@ -9,11 +9,12 @@ that was split before, and return the numbers alone.
 >>> x.to_list(), y.to_list()
 (0.7691127061843872, 0.9648666381835938)
 
-All are the numbers of ``Nx.Random``. Keys, bits of u32 and u64, and uniform, normal and Gumbel numbers of f32 and f64
-are those of ``jax.random`` as well, for the same key (the samplers that end in ``_split``) and with
-``jax_threefry_partitionable`` switched off; where numbers are computed with after they are drawn, as all but bits and
-uniform numbers from 0 to 1 are, the last digits may differ. Others are not: Nx takes narrow types (u8, u16, f16, bf16)
-from a word each, and draws whole numbers between bounds from one stream where JAX splits the key.
+What ``Nx.Random`` has too are its numbers. Those of ``jax.random`` with ``jax_threefry_partitionable`` switched off are
+the same, where a sampler does not say otherwise: in the words of JAX ``x, key = nx.random.gamma(key, a)`` is
+``key, now = split(key)`` and ``x = gamma(now, a)``, and samplers that end in ``_split`` take the same key. Where
+numbers are computed with after they are drawn, as all but bits and uniform numbers from 0 to 1 are, the last digits may
+differ. Others are not JAX's: Nx takes narrow types (u8, u16, f16, bf16) from a word each, and draws whole numbers
+between bounds from one stream where JAX splits the key.
 """
 
 from __future__ import annotations

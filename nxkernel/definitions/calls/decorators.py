@@ -362,7 +362,7 @@ def eval_shape(function: Callable[..., Any], *arguments: Any, promotion: str | N
     >>> nx.eval_shape(nx.dot, nx.template((1000, 200), "f32"), nx.template((200, 5), "f32"))
     template f32[1000][5]
     >>> nx.eval_shape(lambda t: {"rows": nx.sum(t, axes=[1])}, nx.template((3, 4), "u8"))
-    {'rows': template u32[3]}
+    {'rows': template u64[3]}
     """
     traced = debug_expr(function, promotion=promotion)(*arguments, **options)
     return tree_functions.map_leaves(lambda leaf: Template(*operand(leaf).spec), traced)

@@ -291,8 +291,8 @@ def unique(
     else:
         found = _sized_unique(tensor, shapes.static_int(size, "size"), fill_value)
     asked = zip(found, (True, return_index, return_inverse, return_counts), strict=True)
-    given = tuple([each for each, wanted in asked if wanted])
-    return given if len(given) > 1 else given[0]
+    values, *others = [each for each, wanted in asked if wanted]
+    return (values, *others) if others else values
 
 
 def _sized_unique(tensor: Operand, size: int, fill_value: Any) -> list[Any]:
