@@ -27,7 +27,8 @@ from nxkernel.ops.numpy_names import aliases
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
 _FAMILIES = (
     "tensors.creation", "tensors.literals", "arithmetic.elementwise", "arithmetic.elementary", "arithmetic.comparison",
-    "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.padding",
+    "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering",
+    "shapes.indexed_updates", "shapes.diagonals", "shapes.padding",
     "reductions.reduction", "reductions.extremes", "reductions.statistics", "reductions.cumulative",
     "reductions.user_reductions", "reductions.windows", "shapes.sorting", "reductions.contraction",
     "reductions.convolution", "reductions.fourier",

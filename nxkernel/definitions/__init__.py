@@ -14,6 +14,7 @@ from nxkernel.definitions.calls.decorators import (
     debug_expr_apply,
     defn,
     deftransform,
+    eval_shape,
     jit,
     jit_apply,
     print_expr,
@@ -26,7 +27,15 @@ from nxkernel.definitions.devices.transfer import (
     backend_names,
     backend_transfer,
 )
-from nxkernel.definitions.flow.control.control_functions import cond, fori, scan, unroll, while_
+from nxkernel.definitions.flow.control.control_functions import (
+    associative_scan,
+    cond,
+    fori,
+    scan,
+    switch,
+    unroll,
+    while_,
+)
 from nxkernel.definitions.keys.default_options import default_options, global_default_options
 from nxkernel.definitions.keys.options import keyword
 from nxkernel.definitions.keys.tree_functions import leaves, map_leaves
@@ -45,6 +54,7 @@ __all__ = [
     "Event",
     "Stream",
     "assert_compiles",
+    "associative_scan",
     "backend_copy",
     "backend_deallocate",
     "backend_memory",
@@ -66,6 +76,7 @@ __all__ = [
     "default_options",
     "defn",
     "deftransform",
+    "eval_shape",
     "events",
     "fori",
     "global_default_options",
@@ -89,6 +100,7 @@ __all__ = [
     "scan",
     "stop_grad",
     "stream",
+    "switch",
     "unroll",
     "value_and_grad",
     "vjp",
@@ -97,7 +109,7 @@ __all__ = [
 ]
 
 _EXPLAINED = (
-    "checkpoint", "custom_grad", "custom_jvp", "custom_linear_solve", "custom_root", "defn", "hessian", "hook",
-    "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "vjp",
+    "associative_scan", "checkpoint", "custom_grad", "custom_jvp", "custom_linear_solve", "custom_root", "defn",
+    "hessian", "hook", "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "vjp",
 )  # fmt: skip
 call_errors.explain(globals(), _EXPLAINED, "nx")

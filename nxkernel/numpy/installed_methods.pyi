@@ -124,7 +124,7 @@ class ArrayMethods:
         """Assign one value to all elements, as :meth:`numpy.ndarray.fill`."""
     @property
     def flags(self) -> Any:
-        """The flags of an array, as :attr:`numpy.ndarray.flags`; they are read and not set."""
+        """The flags of an array, as :attr:`numpy.ndarray.flags`; of these ``writeable`` can be set."""
     def flatten(self, order: str = "C") -> Any:
         """A copy of all elements along one axis, as :meth:`numpy.ndarray.flatten`."""
     def getfield(self, dtype: Any, offset: int = 0) -> Any:
@@ -198,6 +198,8 @@ class ArrayMethods:
         """Insertion indices of values into a sorted vector, as :func:`numpy.searchsorted`, by bisection."""
     def setfield(self, val: Any, dtype: Any, offset: int = 0) -> None:
         """Assign to a part of the bytes of each element, as :meth:`numpy.ndarray.setfield`."""
+    def setflags(self, write: Any = None, align: Any = None, uic: Any = None) -> None:
+        """Say whether an array that the program has made may be assigned into."""
     def sort(self, axis: int = -1, kind: Any = None, order: Any = None, *, axes: int = -1, stable: Any = None) -> None:
         """Sort in place, as :meth:`numpy.ndarray.sort`."""
     def squeeze(self, axis: Any = None, *more: int, axes: Any = None) -> Any:

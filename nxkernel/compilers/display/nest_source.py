@@ -23,6 +23,8 @@ from nxkernel.compilers.schedule.loop_nest import (
     Stride,
 )
 
+#: What a store at a computed offset does to the element that is there.
+_SIGNS = {StoreMode.PUT: "=", StoreMode.ADD: "+=", StoreMode.MULTIPLY: "*="}
 #: Expressions up to this length stay inside the one that uses them.
 _INLINE = 44
 #: As much may stand in a statement that stores it.
@@ -200,9 +202,11 @@ class _Renderer:
             )
             self.line(f"{_buffer(buffer)}[{index}] = {texts[number]}")
         for scatter in nest_pass.scatters:
-            sign = "=" if scatter.mode is StoreMode.PUT else "+="
-            index = self._index(scatter.buffer, texts[scatter.offset])
-            self.line(f"{_buffer(scatter.buffer)}[{index}] {sign} {texts[scatter.value]}")
+            place = f"{_buffer(scatter.buffer)}[{self._index(scatter.buffer, texts[scatter.offset])}]"
+            if scatter.mode in (StoreMode.MAX, StoreMode.MIN):
+                self.line(f"{place} = {scatter.mode.value}({place}, {texts[scatter.value]})")
+            else:
+                self.line(f"{place} {_SIGNS[scatter.mode]} {texts[scatter.value]}")
         for slot, number in nest_pass.keeps:
             self.line(f"s{slot} = {texts[number]}")
         for reduce in nest_pass.reduces:

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, overload
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.calls.explanations import TracedFunction
 from nxkernel.definitions.flow.operators.call_dispatch import is_users
-from nxkernel.definitions.keys import argument_errors, containers, options
+from nxkernel.definitions.keys import argument_errors, containers, options, tree_functions
 from nxkernel.definitions.keys.static_arguments import Names, Numbers
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hooks
@@ -19,7 +19,9 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
 from nxkernel.graph.printing import print_graph
 from nxkernel.messages.grammar import a
+from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.shapes import describe
+from nxkernel.tensor.tensor import Template
 from nxkernel.transforms.simplify import simplify_nodes
 
 Marked = TypeVar("Marked", bound=Callable[..., Any])
@@ -330,6 +332,40 @@ def debug_expr_apply(
     if not isinstance(options, Mapping | None):
         raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
     return debug_expr(function, promotion=promotion)(*arguments, **(options or {}))
+
+
+def eval_shape(function: Callable[..., Any], *arguments: Any, promotion: str | None = None, **options: Any) -> Any:
+    """What a function would give, as templates: it is traced, and neither compiled nor run.
+
+    Parameters
+    ----------
+    function : callable or definition
+    *arguments
+        Templates, tensors, numbers or containers of them, of which only types, shapes and axis names count.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
+    **options
+        The options of `function`.
+
+    Returns
+    -------
+    Template or container of them
+        Like the result.
+
+    Raises
+    ------
+    NxTypeError
+        What calling it would raise.
+
+    Examples
+    --------
+    >>> nx.eval_shape(nx.dot, nx.template((1000, 200), "f32"), nx.template((200, 5), "f32"))
+    template f32[1000][5]
+    >>> nx.eval_shape(lambda t: {"rows": nx.sum(t, axes=[1])}, nx.template((3, 4), "u8"))
+    {'rows': template u64[3]}
+    """
+    traced = debug_expr(function, promotion=promotion)(*arguments, **options)
+    return tree_functions.map_leaves(lambda leaf: Template(*operand(leaf).spec), traced)
 
 
 def print_expr(tensor: Any) -> Any:
