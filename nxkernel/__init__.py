@@ -30,12 +30,13 @@ pandas_lists.install()
 
 
 #: What is imported when somebody asks for it.
-_LAZY = ("nn", "optim", "training")
+_LAZY = ("nn", "optim", "optimize", "training")
 
 if TYPE_CHECKING:
     from nxkernel import formats as formats
     from nxkernel import nn as nn
     from nxkernel import optim as optim
+    from nxkernel import optimize as optimize
     from nxkernel import training as training
     from nxkernel.formats import *  # noqa: F403
 

@@ -282,4 +282,6 @@ def _library(value: Any) -> str:
     return _LIBRARIES.get(_root(module), "")
 
 
-_NO_COMPUTATION = ("nxkernel.definitions", "nxkernel.element_types", "nxkernel.types", "nxkernel.training")
+_NO_COMPUTATION = (
+    "nxkernel.definitions", "nxkernel.element_types", "nxkernel.optimize", "nxkernel.training", "nxkernel.types",
+)  # fmt: skip
