@@ -67,3 +67,8 @@ def as_array(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(as_array, value))
     return np.array(value.data)[()] if isinstance(value, StoredTensor) else value
+
+
+def is_known(value: Any) -> bool:
+    """Whether a value is there, and no traced one."""
+    return isinstance(value, StoredTensor | np.ndarray | np.generic)

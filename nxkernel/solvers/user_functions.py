@@ -110,7 +110,7 @@ def name_of(function: Function) -> str:
     return callables.name(function)
 
 
-def start(value: Any, what: str) -> Any:
+def start(value: Any, what: str, complex_: bool = False) -> Any:
     """A start value as an array or tensor of floats: numbers and lists of them are of 64 bits.
 
     Raises
@@ -125,6 +125,8 @@ def start(value: Any, what: str) -> Any:
     elif not isinstance(value, Operand | Proxy):
         value = _array(value, what)
     type_ = types.normalize(value.dtype) if isinstance(value, np.ndarray) else operand(value).type
+    if type_.is_complex and complex_:
+        return value
     if type_.is_complex:
         raise NxTypeError(
             message(f"{what} is complex, {describe(value)}.", "Real and imaginary parts can be two parts of it.")
@@ -135,7 +137,7 @@ def start(value: Any, what: str) -> Any:
     return value.astype(wide.dtype) if isinstance(value, np.ndarray) else nx.as_type(operand(value), wide)
 
 
-def vector(value: Any, what: str) -> Any:
+def vector(value: Any, what: str, complex_: bool = False) -> Any:
     """A start value of one axis; a number is a vector of one element.
 
     Raises
@@ -143,7 +145,7 @@ def vector(value: Any, what: str) -> Any:
     NxValueError
         For more axes, or for no element.
     """
-    found = start(value, what)
+    found = start(value, what, complex_)
     if len(found.shape) == 0:
         return found.reshape(1) if isinstance(found, np.ndarray) else nx.reshape(operand(found), (1,))
     if len(found.shape) != 1 or found.shape[0] == 0:
