@@ -26,6 +26,10 @@ class Problem(NamedTuple):
     end, direction : tensor
         The last time, and 1 or -1.
     rtol, atol, max_step : tensor
+    jacobian : callable
+        Of a time and a vector; gives the derivative of the function by the vector.
+    is_differentiable : bool
+        Whether gradients may be asked for.
     """
 
     function: Callable[[Any, Any], Any]
@@ -34,6 +38,8 @@ class Problem(NamedTuple):
     rtol: Any
     atol: Any
     max_step: Any
+    jacobian: Callable[[Any, Any], Any]
+    is_differentiable: bool
 
 
 class Memory(NamedTuple):
@@ -43,6 +49,9 @@ class Memory(NamedTuple):
     slope: Any
     rejected: Any
     calls: Any
+    #: Of implicit methods alone.
+    jacobians: Any
+    inverses: Any
 
 
 class Attempt(NamedTuple):
@@ -105,6 +114,8 @@ class RungeKutta:
         For each stage its part of the coefficients of the powers of a time between two steps.
     """
 
+    kind = Memory
+
     def __init__(
         self, order: int, times: Sequence[float], stages: Sequence[Row], result: Row, error: Row,
         between: Sequence[Sequence[float]],
@@ -117,7 +128,7 @@ class RungeKutta:
     def empty(self, value: np.ndarray) -> tuple:
         """A memory to be replaced by :meth:`begin`."""
         real = np.zeros((), value.dtype).real.dtype.type
-        return (real(0), np.zeros_like(value), np.bool_(False), np.int64(0))
+        return (real(0), np.zeros_like(value), np.bool_(False), np.int64(0), np.int64(0), np.int64(0))
 
     def begin(self, problem: Problem, time: Any, value: Any, first_step: Any) -> Memory:
         """What is known before the first step; `first_step` is its size, 0 for one to be found."""
@@ -127,7 +138,8 @@ class RungeKutta:
             return first_size(problem, time, value, slope, self.order), nx.tensor(2)
 
         size, calls = nx.cond(first_step > 0, lambda: (first_step, nx.tensor(1)), found)
-        return Memory(nx.stop_grad(size), slope, nx.tensor(False), calls)
+        none = nx.tensor(0)
+        return Memory(nx.stop_grad(size), slope, nx.tensor(False), calls, none, none)
 
     def attempt(self, problem: Problem, memory: Memory, time: Any, value: Any) -> Attempt:
         """Try one step."""
@@ -153,7 +165,7 @@ class RungeKutta:
         shrunk = nx.select(allowed == allowed, nx.max(LEAST, allowed), LEAST)
         size = nx.stop_grad(nx.abs(step) * nx.select(accepted, grown, shrunk))
         slope = nx.select(nx.broadcast(accepted, value.shape), slopes[-1], memory.slope)
-        memory = Memory(size, slope, ~accepted, memory.calls + len(self.stages))
+        memory = memory._replace(size=size, slope=slope, rejected=~accepted, calls=memory.calls + len(self.stages))
         return Attempt(memory, after, reached, accepted, failed, tuple(slopes))
 
     def error_norm(self, slopes: Sequence[Any], step: Any, scale: Any) -> Any:

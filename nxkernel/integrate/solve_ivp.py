@@ -14,14 +14,16 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph import tracing
 from nxkernel.integrate import step_loop
 from nxkernel.integrate.dense_output import OdeSolution
-from nxkernel.integrate.runge_kutta import RK23, RK45, Dop853, Memory, Problem
+from nxkernel.integrate.radau import Radau
+from nxkernel.integrate.runge_kutta import RK23, RK45, Dop853, Problem
 from nxkernel.ops.machinery.dispatch import convert, operand
+from nxkernel.shapes import describe
 from nxkernel.solvers import options as checks
 from nxkernel.solvers import programs, user_functions
 from nxkernel.solvers.implicit import Closed
 from nxkernel.solvers.results import Result
 
-_METHODS = {"RK45": RK45, "RK23": RK23, "DOP853": Dop853()}
+_METHODS = {"RK45": RK45, "RK23": RK23, "DOP853": Dop853(), "Radau": Radau()}
 #: Memory for steps that a program writes before it hands them to the host, and how many steps at least and at most.
 _BYTES, _FEWEST, _MOST = 1 << 22, 16, 1024
 
@@ -37,8 +39,8 @@ class OdeResult(Result):
         The values there: ``n`` rows.
     sol : OdeSolution or None
         The solution as a function of the time, with ``dense_output=True``.
-    nfev : int
-        Calls of the function.
+    nfev, njev, nlu : int
+        Calls of the function, of its Jacobian, and inverses of matrices: the last two are of Radau.
     status : int
         0 where it came to the end, -1 where a step became too small, -2 where `max_steps` were too few.
     success : bool
@@ -55,7 +57,8 @@ class OdeResult(Result):
 def solve_ivp(
     fun: Callable[..., Any], t_span: Any, y0: Any, method: str = "RK45", t_eval: Any = None,
     dense_output: bool = False, events: Any = None, vectorized: bool = False, args: Any = None, *, rtol: Any = 1e-3,
-    atol: Any = 1e-6, first_step: float | None = None, max_step: float = np.inf, max_steps: int | None = None,
+    atol: Any = 1e-6, first_step: float | None = None, max_step: float = np.inf, jac: Any = None,
+    max_steps: int | None = None,
 ) -> OdeResult:  # fmt: skip
     """Solve an initial value problem for ordinary differential equations, as :func:`scipy.integrate.solve_ivp`.
 
@@ -72,8 +75,8 @@ def solve_ivp(
     y0 : array
         The value at the first one: ``n`` numbers, real or complex. Integers and lists are computed in f64, f32 stays
         f32.
-    method : {"RK45", "RK23", "DOP853"}, optional
-        Explicit Runge-Kutta methods of order 5, 3 and 8 [1]_.
+    method : {"RK45", "RK23", "DOP853", "Radau"}, optional
+        Explicit Runge-Kutta methods of order 5, 3 and 8 [1]_; for stiff equations, an implicit one of order 5 [2]_.
     t_eval : array, optional
         The times at which values are wanted, in order. In definitions it has to be given, since only the running
         program knows how many steps there are.
@@ -91,6 +94,9 @@ def solve_ivp(
         The size of the first step.
     max_step : float, optional
         The greatest size of a step.
+    jac : callable, optional
+        For Radau, the derivative of `fun` by the vector, ``n`` rows of ``n`` elements, a function of the same
+        arguments. Unless given, it is derived from `fun`, exactly.
     max_steps : int, optional
         How many steps are tried at most, in definitions. With it there are gradients: of the steps that were taken,
         whose sizes count as constants. They keep so many values of `y`.
@@ -110,6 +116,8 @@ def solve_ivp(
     References
     ----------
     .. [1] E. Hairer, S. P. Norsett and G. Wanner, "Solving Ordinary Differential Equations I: Nonstiff Problems", 1993.
+    .. [2] E. Hairer and G. Wanner, "Solving Ordinary Differential Equations II: Stiff and Differential-Algebraic
+           Problems", 1996.
 
     Examples
     --------
@@ -130,7 +138,7 @@ def solve_ivp(
     3.0579
     """
     user_functions.checked(fun, "solve_ivp")
-    name = checks.choice("solve_ivp", "method", method, _METHODS, lambda _: "scipy.integrate has others.")
+    name = checks.choice("solve_ivp", "method", method, _METHODS, lambda _: "Radau is for stiff equations.")
     if events is not None:
         raise NxTypeError(
             message(
@@ -139,6 +147,16 @@ def solve_ivp(
             )
         )
     y0 = user_functions.vector(y0, "solve_ivp: y0", complex_=True)
+    if jac is not None and not callable(jac):
+        raise NxTypeError(
+            message(
+                f"solve_ivp: jac is a function, got {describe(jac)}.", "Without jac it is derived from fun, exactly."
+            )
+        )
+    if name == "Radau" and y0.dtype.kind == "c":
+        raise NxTypeError(
+            message("solve_ivp: Radau takes real numbers.", "Real and imaginary parts can be two parts of y.")
+        )
     span = _span(t_span)
     points = None if t_eval is None else _points(t_eval, span)
     traced = tracing.current() is not None
@@ -166,9 +184,9 @@ def solve_ivp(
     rules = user_functions.rules_of(fun, inputs)
     kept = programs.as_array if programs.gives_arrays(rules, inputs) else (lambda value: value)
     if points is not None and not dense_output:
-        found = programs.run(_at_points, (fun, name, rules, limit), (*inputs, numbers, points))
+        found = programs.run(_at_points, ((fun, jac), name, rules, limit), (*inputs, numbers, points))
         return found if traced else _cut(found, kept)
-    found = _all_steps(fun, name, rules, limit, inputs, numbers, dense_output)
+    found = _all_steps((fun, jac), name, rules, limit, inputs, numbers, dense_output)
     if points is not None:
         reached = points[np.abs(points - found.t[0]) <= np.abs(found.t[-1] - found.t[0])]
         found |= {"t": reached, "y": found.sol(reached)}
@@ -217,9 +235,17 @@ def _points(t_eval: Any, span: tuple[Any, Any]) -> Any:
 
 
 def _equation(
-    fun: Any, name: str, rules: str, span: tuple, y: Any, args: tuple, numbers: dict[str, Any]
+    functions: tuple,
+    name: str,
+    rules: str,
+    span: tuple,
+    y: Any,
+    args: tuple,
+    numbers: dict[str, Any],
+    is_differentiable: bool,
 ) -> tuple[Any, Problem, Any, Any]:
     """The method, the equation, the first time, and the first step."""
+    fun, jac = functions
     y, method, what = operand(y), _METHODS[name], f"solve_ivp: {user_functions.name_of(fun)}"
     real = types.to_real(y.type)
     called = user_functions.called(fun, rules, args)
@@ -237,40 +263,59 @@ def _equation(
     number = {key: convert(operand(value), real) for key, value in numbers.items()}
     function = Closed(derivative, [begin, y], what)
     direction = nx.select(end < begin, nx.as_type(-1, real), nx.as_type(1, real))
-    problem = Problem(function, end, direction, number["rtol"], number["atol"], number["max_step"])
+    given = None if jac is None else user_functions.called(jac, rules, args)
+
+    def jacobian(t: Any, y: Any) -> Any:
+        if given is None:
+            return nx.jacobian(lambda y: function(t, y))(y)
+        found = user_functions.as_tensor(given(t, y), y.type, f"{what}: jac")
+        if found.shape != (y.shape[0], y.shape[0]):
+            raise NxValueError(f"{what}: jac gives {y.shape[0]} rows of as many elements, got {found.spec}.")
+        return found
+
+    problem = Problem(
+        function, end, direction, number["rtol"], number["atol"], number["max_step"], jacobian, is_differentiable
+    )
     return method, problem, begin, number["first_step"]
 
 
 @transform("solve_ivp")
 def _at_points(
-    is_inner: bool, fun: Any, name: str, rules: str, limit: int | None, span: tuple, y: Any, args: tuple,
+    is_inner: bool, functions: tuple, name: str, rules: str, limit: int | None, span: tuple, y: Any, args: tuple,
     numbers: dict[str, Any], points: Any,
 ) -> dict[str, Any]:  # fmt: skip
     """The program: values at given times."""
-    method, problem, begin, first_step = _equation(fun, name, rules, span, y, args, numbers)
+    method, problem, begin, first_step = _equation(functions, name, rules, span, y, args, numbers, limit is not None)
     y, times = operand(y), convert(operand(points), begin.type)
     memory = method.begin(problem, begin, y, first_step)
-    # What is not reached is NaN.
-    record = step_loop.Points(nx.broadcast(nx.as_type(np.nan, y.type), (times.shape[0], y.shape[0])), nx.tensor(0))
+    record = step_loop.Points(nx.zeros((times.shape[0], y.shape[0]), y.type), nx.tensor(0))
     found = step_loop.integrate(method, problem, begin, y, memory, record, times, limit)
     values, status = found.record.values, found.status
-    # Without a step, there is the first value alone.
-    start = nx.broadcast(nx.new_axis(problem.end == begin, -1), times.shape)
-    values = nx.select(nx.broadcast(nx.new_axis(start, -1), values.shape), nx.new_axis(y, 0), values)
-    more = {} if is_inner else {"count": nx.select(problem.end == begin, times.shape[0], found.record.count)}
-    more |= {"nfev": found.memory.calls, "status": status, "success": status == step_loop.FINISHED}
-    return OdeResult(t=times, y=nx.transpose(values), **more)
+    count = nx.select(problem.end == begin, times.shape[0], found.record.count)
+    rows = nx.iota((times.shape[0], 1))
+    # Without a step, there is the first value alone. What is not reached is NaN, and so is its gradient.
+    values = nx.select(nx.broadcast(rows < found.record.count, values.shape), values, nx.new_axis(y, 0))
+    missing = nx.cond(count < times.shape[0], lambda: found.value * np.nan, lambda: found.value)
+    values = nx.select(nx.broadcast(rows < count, values.shape), values, nx.new_axis(missing, 0))
+    more = {} if is_inner else {"count": count}
+    memory = found.memory
+    return OdeResult(
+        t=times, y=nx.transpose(values), nfev=memory.calls, njev=memory.jacobians, nlu=memory.inverses, status=status,
+        success=status == step_loop.FINISHED, **more,
+    )  # fmt: skip
 
 
 @transform("solve_ivp")
 def _chunk(
-    is_inner: bool, fun: Any, name: str, rules: str, dense: bool, rows: int, span: tuple, y: Any, args: tuple,
+    is_inner: bool, functions: tuple, name: str, rules: str, dense: bool, rows: int, span: tuple, y: Any, args: tuple,
     numbers: dict[str, Any], time: Any, value: Any, memory: tuple, fresh: Any, most: Any,
 ) -> tuple[Any, ...]:  # fmt: skip
     """The program: so many steps, from where the last call has ended."""
-    method, problem, begin, first_step = _equation(fun, name, rules, span, y, args, numbers)
+    method, problem, begin, first_step = _equation(functions, name, rules, span, y, args, numbers, False)
     y = operand(y)
-    memory = nx.cond(fresh, lambda: method.begin(problem, begin, y, first_step), lambda: Memory(*map(operand, memory)))
+    memory = nx.cond(
+        fresh, lambda: method.begin(problem, begin, y, first_step), lambda: method.kind(*map(operand, memory))
+    )
     time, value = nx.select(fresh, begin, time), operand(value)
     between = nx.zeros((rows, method.count, y.shape[0]), y.type) if dense else None
     record = step_loop.Rows(nx.zeros((rows,), begin.type), nx.zeros((rows, y.shape[0]), y.type), between, nx.tensor(0))
@@ -281,7 +326,7 @@ def _chunk(
 
 
 def _all_steps(
-    fun: Any, name: str, rules: str, limit: int | None, inputs: tuple, numbers: dict[str, Any], dense: bool
+    functions: tuple, name: str, rules: str, limit: int | None, inputs: tuple, numbers: dict[str, Any], dense: bool
 ) -> OdeResult:
     """All steps, which programs of a fixed number of steps give one after the other."""
     span, y0, args = inputs
@@ -295,7 +340,7 @@ def _all_steps(
     while status == step_loop.RUNNING and left != 0:
         most = np.int64(2**62 if left is None else left)
         kept, count, time, now, memory, status, attempts = programs.run(
-            _chunk, (fun, name, rules, dense, rows), (span, y0, args, numbers, time, now, memory, fresh, most)
+            _chunk, (functions, name, rules, dense, rows), (span, y0, args, numbers, time, now, memory, fresh, most)
         )
         status, fresh = int(status), np.bool_(False)
         left = None if left is None else left - int(attempts)
@@ -308,7 +353,9 @@ def _all_steps(
     if dense:
         rows_of = np.concatenate(between) if between else np.zeros((0, method.count, value.size), value.dtype)
         sol = OdeSolution(t, y, rows_of, lambda part: np.asarray(method.weights(part)))
-    calls, status = int(Memory(*memory).calls), step_loop.LIMIT if left == 0 and status == step_loop.RUNNING else status
+    memory = method.kind(*memory)
+    status = step_loop.LIMIT if left == 0 and status == step_loop.RUNNING else status
     return OdeResult(
-        t=t, y=np.ascontiguousarray(y.T), sol=sol, nfev=calls, status=status, success=status == step_loop.FINISHED
-    )
+        t=t, y=np.ascontiguousarray(y.T), sol=sol, nfev=int(memory.calls), njev=int(memory.jacobians),
+        nlu=int(memory.inverses), status=status, success=status == step_loop.FINISHED,
+    )  # fmt: skip

@@ -60,6 +60,43 @@ def test_backward_and_of_both_at_once():
     np.testing.assert_allclose(found.sol([8.0, 3.0, 0.5]), expected.y, rtol=1e-9)
 
 
+def robertson(t, y):
+    first, second, third = 0.04 * y[0], 1e4 * y[1] * y[2], 3e7 * y[1] ** 2
+    return [second - first, first - second - third, third]
+
+
+def test_stiff_equations():
+    options = {"method": "Radau", "rtol": 1e-6, "atol": 1e-10, "dense_output": True}
+    found = integrate.solve_ivp(robertson, (0, 1e11), [1, 0, 0], **options)
+    expected = scipy_integrate.solve_ivp(robertson, (0, 1e11), [1.0, 0.0, 0.0], **options)
+    np.testing.assert_allclose(found.y[:, -1], expected.y[:, -1], rtol=1e-5, atol=1e-14)
+    assert len(found.t) == pytest.approx(len(expected.t), abs=5)
+    assert found.nfev == pytest.approx(expected.nfev, rel=0.05)
+    assert (found.status, found.njev > 0, found.nlu > 0) == (0, True, True)
+    times = np.logspace(-4, 11, 9)
+    np.testing.assert_allclose(found.sol(times), expected.sol(times), rtol=1e-3, atol=1e-9)
+
+
+def test_radau_with_a_jacobian_its_gradient_and_entries():
+    def decaying(t, y, rate):
+        return [-rate * (y[0] - np.cos(t)), y[0] - y[1]]
+
+    def at_end(rate, **options):
+        options |= {"method": "Radau", "rtol": 1e-8, "atol": 1e-10, "t_eval": [1.5]}
+        return integrate.solve_ivp(decaying, (0, 1.5), [0.0, 1.0], args=(rate,), **options).y[1, -1]
+
+    given = at_end(1000.0, jac=lambda t, y, rate: [[-rate, 0.0], [1.0, -1.0]])
+    expected = scipy_integrate.solve_ivp(
+        decaying, (0, 1.5), [0.0, 1.0], args=(1000.0,), method="Radau", rtol=1e-10, atol=1e-12
+    )
+    assert given == pytest.approx(expected.y[1, -1], rel=1e-7)
+    step = 1e-3
+    slope = nx.grad(lambda rate: at_end(rate, max_steps=200))(np.float64(50))
+    assert float(slope) == pytest.approx((at_end(50 + step) - at_end(50 - step)) / (2 * step), rel=1e-4)
+    many = nx.vmap(lambda rate: at_end(rate))(np.array([10.0, 1000.0]))
+    assert float(many[1]) == pytest.approx(given, rel=1e-7)
+
+
 def test_more_steps_than_one_call_writes():
     options = {"args": (1.0,), "method": "RK23", "rtol": 1e-7, "atol": 1e-9}
     found = integrate.solve_ivp(van_der_pol, (0, 20), [2.0, 0.0], **options)
@@ -148,6 +185,8 @@ def solved(*args, **options):
         (lambda: solved((0, 5), [1.0], events=lambda t, y: y[0]), NxTypeError, "root_scalar finds where"),
         (lambda: solved(5, [1.0]), NxValueError, "t_span is the first and the last time"),
         (lambda: solved((0, 5), []), NxValueError, "y0 is a vector of at least one number"),
+        (lambda: solved((0, 5), [1j], method="Radau"), NxTypeError, "Radau takes real numbers"),
+        (lambda: solved((0, 5), [1.0], jac=[[1.0]], method="Radau"), NxTypeError, "jac is a function, got a list"),
         (lambda: solved((0, 5), [1.0], max_steps=0.5), NxTypeError, "max_steps is a whole number"),
         (lambda: nx.jit(lambda y: solved((0, 5), y).y)(np.ones(1)), NxValueError, "give|Say at which times"),
         (
