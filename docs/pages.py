@@ -158,6 +158,7 @@ def all_pages() -> list[Page]:
         _room("nxkernel.optim", "optim", "Optimizers"),
         _room("nxkernel.training", "training", "Training"),
         _room("nxkernel.integrate", "integrate", "Integrals and differential equations"),
+        _room("nxkernel.interpolate", "interpolate", "Functions through points"),
         _room("nxkernel.optimize", "optimize", "Minima, least squares and roots"),
         _room("nxkernel.formats", "formats", "Files and bytes", prefix="nxkernel"),
         _gpus(),

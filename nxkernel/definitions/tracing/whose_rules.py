@@ -283,6 +283,6 @@ def _library(value: Any) -> str:
 
 
 _NO_COMPUTATION = (
-    "nxkernel.definitions", "nxkernel.element_types", "nxkernel.integrate", "nxkernel.optimize", "nxkernel.training",
-    "nxkernel.types",
+    "nxkernel.definitions", "nxkernel.element_types", "nxkernel.integrate", "nxkernel.interpolate", "nxkernel.optimize",
+    "nxkernel.training", "nxkernel.types",
 )  # fmt: skip
