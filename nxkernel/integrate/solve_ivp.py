@@ -207,7 +207,15 @@ def _span(t_span: Any) -> tuple[Any, Any]:
         first, last = t_span
     except (TypeError, ValueError):
         raise NxValueError(f"solve_ivp: t_span is the first and the last time, (0, 10), got {t_span!r}.") from None
-    return _number(first, "solve_ivp: t_span"), _number(last, "solve_ivp: t_span")
+    span = _number(first, "solve_ivp: t_span"), _number(last, "solve_ivp: t_span")
+    if any(programs.is_known(time) and not np.all(np.isfinite(np.asarray(time))) for time in span):
+        raise NxValueError(
+            message(
+                f"solve_ivp: t_span is from {first!r} to {last!r}, which no number of steps reaches.",
+                "Take a finite time.",
+            )
+        )
+    return span
 
 
 def _number(value: Any, what: str) -> Any:

@@ -25,7 +25,9 @@ KNOWN = [
 ]
 
 
-@pytest.mark.parametrize("case", range(len(KNOWN)))
+@pytest.mark.parametrize(
+    "case", [place if place in (0, 8) else pytest.param(place, marks=pytest.mark.slow) for place in range(len(KNOWN))]
+)
 def test_known_integrals(case):
     function, a, b, expected = KNOWN[case]
     value, error = integrate.quad(function, a, b)
@@ -47,6 +49,7 @@ def test_what_scipy_gives_of_a_branch_with_arguments():
         integrate.quad(bent, 0, 0.8, args=(1.0, np.array([2.0])), epsrel=1e-3)
 
 
+@pytest.mark.slow
 def test_gradients_and_entries():
     def decaying(a, b, c):
         return integrate.quad(lambda x, c: np.exp(-c * x), a, b, args=(c,))[0]
@@ -60,12 +63,14 @@ def test_gradients_and_entries():
     assert errors.shape == (3,)
 
 
+@pytest.mark.slow
 def test_types():
     assert isinstance(nx.jit(lambda b: integrate.quad(lambda x: nx.sin(x), 0.0, b)[0])(2.0), nx.Tensor)
     value, _ = integrate.quad(lambda x: nx.sin(x), nx.tensor(0.0), nx.tensor(2.0))
     assert value == pytest.approx(1 - np.cos(2), abs=1e-6)
 
 
+@pytest.mark.slow
 def test_what_is_not_exact_warns():
     with pytest.warns(integrate.IntegrationWarning, match=r"maximum number of subdivisions \(12\) has been achieved"):
         integrate.quad(lambda x: x**-0.9, 0, 1, limit=12)

@@ -11,7 +11,7 @@ from nxkernel.errors import NxValueError
 NAMES = ("trapezoid", "simpson", "cumulative_trapezoid")
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ["trapezoid", *(pytest.param(name, marks=pytest.mark.slow) for name in NAMES[1:])])
 def test_what_scipy_gives(name):
     ours, theirs = getattr(integrate, name), getattr(scipy_integrate, name)
     random = np.random.default_rng(3)

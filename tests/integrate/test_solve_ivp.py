@@ -27,7 +27,7 @@ EIGHT = np.array([0.97000436, -0.24308753, -0.97000436, 0.24308753, 0, 0, *[0.46
 EIGHT = np.concatenate([EIGHT, [-0.93240737, -0.86473146]])
 
 
-@pytest.mark.parametrize("method", EXPLICIT)
+@pytest.mark.parametrize("method", ["RK45", *(pytest.param(one, marks=pytest.mark.slow) for one in EXPLICIT[1:])])
 def test_steps_are_scipys(method):
     options = {"method": method, "args": (1.5,), "rtol": 1e-5, "atol": [1e-8, 1e-7], "max_step": 0.9}
     found = integrate.solve_ivp(van_der_pol, (0, 7), [2, 0.5], dense_output=True, **options)
@@ -42,6 +42,7 @@ def test_steps_are_scipys(method):
     assert repr(found.sol) == f"<solution from 0 to 7, {len(found.t) - 1} steps>"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["RK45", "DOP853"])
 def test_values_at_times(method):
     times = np.linspace(0, 6, 31)
@@ -52,6 +53,7 @@ def test_values_at_times(method):
     assert (found.t.tolist(), found.nfev) == (times.tolist(), expected.nfev)
 
 
+@pytest.mark.slow
 def test_backward_and_of_both_at_once():
     options = {"args": (1.0,), "t_eval": [8.0, 3.0, 0.5], "rtol": 1e-6}
     found = integrate.solve_ivp(van_der_pol, (8, 0), [2.0, 0.0], dense_output=True, **options)
@@ -65,6 +67,7 @@ def robertson(t, y):
     return [second - first, first - second - third, third]
 
 
+@pytest.mark.slow
 def test_stiff_equations():
     options = {"method": "Radau", "rtol": 1e-6, "atol": 1e-10, "dense_output": True}
     found = integrate.solve_ivp(robertson, (0, 1e11), [1, 0, 0], **options)
@@ -77,6 +80,7 @@ def test_stiff_equations():
     np.testing.assert_allclose(found.sol(times), expected.sol(times), rtol=1e-3, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_radau_with_a_jacobian_its_gradient_and_entries():
     def decaying(t, y, rate):
         return [-rate * (y[0] - np.cos(t)), y[0] - y[1]]
@@ -97,6 +101,7 @@ def test_radau_with_a_jacobian_its_gradient_and_entries():
     assert float(many[1]) == pytest.approx(given, rel=1e-7)
 
 
+@pytest.mark.slow
 def test_more_steps_than_one_call_writes():
     options = {"args": (1.0,), "method": "RK23", "rtol": 1e-7, "atol": 1e-9}
     found = integrate.solve_ivp(van_der_pol, (0, 20), [2.0, 0.0], **options)
@@ -105,6 +110,7 @@ def test_more_steps_than_one_call_writes():
     np.testing.assert_allclose(found.y[:, -1], expected.y[:, -1], rtol=1e-7)
 
 
+@pytest.mark.slow
 def test_types():
     def turning(t, y):
         return 1j * y
@@ -127,6 +133,7 @@ def test_other_times_and_tolerances_do_not_compile():
         integrate.solve_ivp(van_der_pol, (3, 0), [1, 1], t_eval=[2.0, 0.0], **options)
 
 
+@pytest.mark.slow
 def test_what_does_not_end_says_so():
     blown_up = integrate.solve_ivp(lambda t, y: y**2, (0, 2), [1.0])
     expected = scipy_integrate.solve_ivp(lambda t, y: y**2, (0, 2), [1.0])
@@ -145,6 +152,7 @@ def at_end(mu, y0, last, **options):
     return found.y[0, 0]
 
 
+@pytest.mark.slow
 def test_gradients():
     values = (np.float64(1), np.array([2.0, 0.0]), np.float64(5))
     found = nx.grad(lambda *v: at_end(*v, max_steps=400), argnums=(0, 1, 2))(*values)
@@ -160,6 +168,7 @@ def test_gradients():
     assert float(found[2]) == pytest.approx(by(0, 0, step), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_entries():
     times = np.array([1.0, 5.0])
 
@@ -183,6 +192,7 @@ def solved(*args, **options):
         (lambda: solved((0, 5), [1.0], t_eval=[2, 1]), NxValueError, "not properly sorted"),
         (lambda: solved((0, 5), [1.0], method="LSODA"), NxValueError, "method is one of 'RK45'"),
         (lambda: solved((0, 5), [1.0], events=lambda t, y: y[0]), NxTypeError, "root_scalar finds where"),
+        (lambda: solved((0, np.inf), [1.0]), NxValueError, "which no number of steps reaches"),
         (lambda: solved(5, [1.0]), NxValueError, "t_span is the first and the last time"),
         (lambda: solved((0, 5), []), NxValueError, "y0 is a vector of at least one number"),
         (lambda: solved((0, 5), [1j], method="Radau"), NxTypeError, "Radau takes real numbers"),

@@ -11,8 +11,10 @@ from nxkernel.errors import NxValueError
 RANDOM = np.random.default_rng(5)
 
 
-@pytest.mark.parametrize("ends", ["not-a-knot", "natural", "clamped"])
-@pytest.mark.parametrize("count", [2, 3, 9])
+@pytest.mark.parametrize(
+    "ends", ["not-a-knot", *(pytest.param(one, marks=pytest.mark.slow) for one in ("natural", "clamped"))]
+)
+@pytest.mark.parametrize("count", [9, pytest.param(2, marks=pytest.mark.slow), pytest.param(3, marks=pytest.mark.slow)])
 def test_what_scipy_gives(count, ends):
     x = np.sort(RANDOM.normal(size=count))
     places = np.linspace(x[0] - 0.5, x[-1] + 0.5, 7)
@@ -36,6 +38,7 @@ def test_outside_of_the_points():
     assert repr(spline) == "<CubicSpline of degree 3, 2 intervals>"
 
 
+@pytest.mark.slow
 def test_tensors_gradients_and_entries():
     x = np.arange(5.0)
     of_tensors = interpolate.CubicSpline(nx.tensor([0.0, 1.0, 2.0]), nx.tensor([0.0, 1.0, 4.0]))(1.5)

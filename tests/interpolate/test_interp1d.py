@@ -12,7 +12,7 @@ X = np.array([3.0, 0.0, 1.0, 7.0, 5.0])
 Y = np.array([[1.0, 4.0, 0.0, 2.0, 2.0], [0.0, 1.0, 8.0, 3.0, 5.0]])
 
 
-@pytest.mark.parametrize("kind", ["linear", "cubic"])
+@pytest.mark.parametrize("kind", ["linear", pytest.param("cubic", marks=pytest.mark.slow)])
 def test_what_scipy_gives(kind):
     places = np.array([[0.0, 0.3, 7.0], [5.0, 2.0, 6.5]])
     for y, axis in ((Y, -1), (Y[0], 0), (Y.T, 0)):
@@ -35,6 +35,7 @@ def test_outside_of_the_points():
         interpolate.interp1d(X, Y)(-1.0)
 
 
+@pytest.mark.slow
 def test_gradients_and_entries():
     slopes = nx.grad(lambda y: interpolate.interp1d(X, y)(2.0))(Y[0])
     np.testing.assert_allclose(slopes, [0.5, 0, 0.5, 0, 0])

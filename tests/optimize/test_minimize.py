@@ -9,6 +9,8 @@ from nxkernel import optimize
 from nxkernel.errors import NxAttributeError, NxTypeError, NxValueError
 
 METHODS = ("BFGS", "L-BFGS-B", "Newton-CG", "Nelder-Mead")
+#: The same, of which one method is in the default lane.
+ONE_QUICK = [METHODS[0], *(pytest.param(name, marks=pytest.mark.slow) for name in METHODS[1:])]
 
 
 def rosenbrock(x):
@@ -28,7 +30,7 @@ def by_nx(x, a):
     return nx.sum((x - a) ** 2 * (1 + x**2))
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", ONE_QUICK)
 def test_rosenbrock(method):
     found = optimize.minimize(rosenbrock, [-1.2, 1.0], method=method, tol=1e-8)
     np.testing.assert_allclose(found.x, [1, 1], atol=1e-5)
@@ -40,6 +42,7 @@ def test_rosenbrock(method):
     assert found.fun == pytest.approx(rosenbrock(found.x), abs=1e-20)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["BFGS", "Nelder-Mead"])
 def test_powell_is_as_near_as_scipys(method):
     start = [3.0, -1.0, 0.0, 1.0]
@@ -47,6 +50,7 @@ def test_powell_is_as_near_as_scipys(method):
     assert found.fun <= 2 * scipy_optimize.minimize(powell, start, method=method).fun
 
 
+@pytest.mark.slow
 def test_nelder_mead_goes_where_scipys_goes():
     options = {"maxiter": 60}
     found = optimize.minimize(rosenbrock, [1.3, 0.7, 0.8], method="nelder-mead", options=options)
@@ -57,6 +61,7 @@ def test_nelder_mead_goes_where_scipys_goes():
     np.testing.assert_allclose(found.final_simplex[0], expected.final_simplex[0], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_derivatives_of_the_persons():
     both = optimize.minimize(lambda x: (far(x), 2 * (x - 3.0) * np.array([1.0, 2.0])), [0, 0], jac=True)
     slope = optimize.minimize(far, [0, 0], jac=lambda x: 2 * (x - 3.0) * np.array([1.0, 2.0]))
@@ -77,6 +82,7 @@ def test_another_start_or_tolerance_does_not_compile():
     np.testing.assert_allclose(found.x, [2, 2], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_types_follow_the_start():
     assert optimize.minimize(rosenbrock, np.array([-1.2, 1], "f4"), tol=1e-3).x.dtype == np.float32
     assert optimize.minimize(lambda x: x[0] ** 2 + 1, 3).x.shape == (1,)
@@ -86,6 +92,7 @@ def test_types_follow_the_start():
     assert isinstance(optimize.minimize(lambda x: x[0] ** 2, nx.tensor([1.0], type="f64")).x, nx.Tensor)
 
 
+@pytest.mark.slow
 def test_gradients_are_those_of_the_minimum():
     def minimum(a):
         return optimize.minimize(by_nx, np.full(2, 0.5), args=(a,), method="Newton-CG", tol=1e-12).x
@@ -101,6 +108,7 @@ def test_gradients_are_those_of_the_minimum():
     assert float(twice[1, 1]) == pytest.approx((far_ + near - 2 * here) / step**2, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_in_definitions_and_for_entries():
     @nx.defn
     def fitted(a, x0):
@@ -120,6 +128,7 @@ def test_the_message_of_a_traced_result_is_not_known():
         nx.jit(lambda x: optimize.minimize(rosenbrock, x).message)(np.zeros(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("function", "status", "text"),
     [
@@ -132,6 +141,7 @@ def test_what_does_not_converge_says_so(function, status, text):
     assert (found.status, found.success, found.message) == (status, False, text)
 
 
+@pytest.mark.slow
 def test_disp_prints(capsys):
     optimize.minimize(far, [0, 0], options={"disp": True})
     assert capsys.readouterr().out.startswith("Optimization terminated successfully.\n    fun: ")

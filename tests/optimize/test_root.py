@@ -20,17 +20,21 @@ def tridiagonal(x):
     return (3 - 2 * x) * x - left - 2 * right + 1
 
 
-@pytest.mark.parametrize("method", ["hybr", "lm"])
-def test_roots_are_scipys(method):
-    for function, start in ((equations, np.zeros(2)), (tridiagonal, -np.ones(7))):
-        found = optimize.root(function, start, method=method, tol=1e-12)
-        # SciPy's own lm stops at another point of the first one.
-        expected = scipy_optimize.root(function, start, tol=1e-12)
-        np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)
-        np.testing.assert_allclose(found.fun, 0, atol=1e-12)
-        assert (found.success, found.status, found.message) == (True, 1, "The solution converged.")
+@pytest.mark.parametrize("method", ["hybr", pytest.param("lm", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("function", "start"),
+    [(equations, np.zeros(2)), pytest.param(tridiagonal, -np.ones(7), marks=pytest.mark.slow)],
+)
+def test_roots_are_scipys(method, function, start):
+    found = optimize.root(function, start, method=method, tol=1e-12)
+    # SciPy's own lm stops at another point of the first one.
+    expected = scipy_optimize.root(function, start, tol=1e-12)
+    np.testing.assert_allclose(found.x, expected.x, rtol=1e-10)
+    np.testing.assert_allclose(found.fun, 0, atol=1e-12)
+    assert (found.success, found.status, found.message) == (True, 1, "The solution converged.")
 
 
+@pytest.mark.slow
 def test_a_jacobian_of_the_persons():
     found = optimize.root(
         lambda x, a: x**3 - a, [1, 1], args=(np.array([8.0, 27.0]),), jac=lambda x, a: np.diag(3 * x**2)
@@ -38,6 +42,7 @@ def test_a_jacobian_of_the_persons():
     np.testing.assert_allclose(found.x, [2, 3], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_where_there_is_none():
     found = optimize.root(lambda x: x**2 + 1, [3.0])
     assert (found.success, found.status) == (False, 4)
@@ -46,6 +51,7 @@ def test_where_there_is_none():
     assert optimize.root(lambda x: np.sqrt(x), [-1.0]).message == "The function or its Jacobian is NaN or infinite."
 
 
+@pytest.mark.slow
 def test_gradients_and_entries():
     def solved(a):
         return optimize.root(lambda x: [x[0] ** 2 + x[1] - a[0], x[0] - x[1] ** 3 - a[1]], np.ones(2), tol=1e-12).x

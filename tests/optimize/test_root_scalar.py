@@ -25,10 +25,10 @@ def curvature(x, a):
     ("method", "given", "more"),
     [
         ("brentq", {"bracket": [0, 2]}, {}),
-        ("bisect", {"bracket": [0, 2]}, {}),
-        ("secant", {"x0": 1.0, "x1": 2.0}, {}),
+        pytest.param("bisect", {"bracket": [0, 2]}, {}, marks=pytest.mark.slow),
+        pytest.param("secant", {"x0": 1.0, "x1": 2.0}, {}, marks=pytest.mark.slow),
         ("newton", {"x0": 1.0}, {"fprime": slope}),
-        ("halley", {"x0": 1.0}, {"fprime": slope, "fprime2": curvature}),
+        pytest.param("halley", {"x0": 1.0}, {"fprime": slope, "fprime2": curvature}, marks=pytest.mark.slow),
     ],
 )
 def test_what_scipy_gives(method, given, more):
@@ -41,6 +41,7 @@ def test_what_scipy_gives(method, given, more):
             assert (type(found.root), found.method) == (float, method)
 
 
+@pytest.mark.slow
 def test_methods_by_what_is_given():
     choices = [({"bracket": (1, 1.5)}, "brentq"), ({"x0": 1}, "newton"), ({"x0": 1, "x1": 2}, "secant")]
     for given, method in choices:
@@ -56,6 +57,7 @@ def test_another_bracket_or_argument_does_not_compile():
         assert optimize.root_scalar(cubic, args=(1.0,), bracket=(0, 4), xtol=1e-6).root == pytest.approx(1, abs=1e-5)
 
 
+@pytest.mark.slow
 def test_what_does_not_converge_says_so():
     assert optimize.root_scalar(cubic, args=(2,), x0=100.0, maxiter=2).flag.startswith("convergence error")
     flat = optimize.root_scalar(lambda x: x**2 + 1, x0=0.0)
