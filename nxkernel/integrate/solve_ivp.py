@@ -226,10 +226,10 @@ def _number(value: Any, what: str) -> Any:
 
 def _points(t_eval: Any, span: tuple[Any, Any]) -> Any:
     points = user_functions.start(t_eval, "solve_ivp: t_eval")
-    if len(points.shape) != 1:
+    if len(points.shape) != 1 or not points.shape[0]:
         raise NxValueError(f"solve_ivp: t_eval is a row of times, got the shape {tuple(points.shape)}.")
     known = [np.asarray(one) for one in (points, *span) if programs.is_known(one)]
-    if len(known) < 3 or not points.shape[0]:
+    if len(known) < 3:
         return points
     times, first, last = known
     if np.any(times < min(first, last)) or np.any(times > max(first, last)):

@@ -193,6 +193,7 @@ def solved(*args, **options):
         (lambda: solved((0, 5), [1.0], method="LSODA"), NxValueError, "method is one of 'RK45'"),
         (lambda: solved((0, 5), [1.0], events=lambda t, y: y[0]), NxTypeError, "root_scalar finds where"),
         (lambda: solved((0, np.inf), [1.0]), NxValueError, "which no number of steps reaches"),
+        (lambda: solved((0, 5), [1.0], t_eval=[]), NxValueError, "t_eval is a row of times, got the shape"),
         (lambda: solved(5, [1.0]), NxValueError, "t_span is the first and the last time"),
         (lambda: solved((0, 5), []), NxValueError, "y0 is a vector of at least one number"),
         (lambda: solved((0, 5), [1j], method="Radau"), NxTypeError, "Radau takes real numbers"),
