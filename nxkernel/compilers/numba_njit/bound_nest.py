@@ -1,0 +1,154 @@
+"""The loops of a nest in a program: with its arrays, sizes and constants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from nxkernel import types
+from nxkernel.compilers.display import operation_text
+from nxkernel.compilers.display.nest_source import NestText
+from nxkernel.compilers.numba_njit import source_writer, user_functions
+from nxkernel.compilers.numba_njit.array_indices import IndexTerm, flat_index, indices
+from nxkernel.compilers.numba_njit.source_writer import SourceWriter, Variable
+from nxkernel.compilers.schedule.canonical_form import BoundNest
+from nxkernel.compilers.schedule.loop_nest import BufferRole, NestConstant, ScalarKind, Stride
+from nxkernel.graph.expr import Expr
+
+#: Simple instructions from which the threads of Numba share a loop; they take some 10 microseconds to begin.
+WORTH_SHARING = 400_000
+_LETTERS = "ijklmnpqruvw"
+
+
+class BoundNestText(NestText):
+    """Writes the loops of a nest into a program.
+
+    Parameters
+    ----------
+    writer : SourceWriter
+    bound : BoundNest
+    variable : callable
+        The variable that holds a value.
+    shared : bool
+        Whether the threads may share a loop.
+    """
+
+    def __init__(
+        self, writer: SourceWriter, bound: BoundNest, variable: Callable[[Expr], Variable], shared: bool
+    ) -> None:
+        super().__init__(bound.nest)
+        self.writer, self.bound = writer, bound
+        nest = bound.nest
+        named = zip(nest.scalars(), bound.scalars, strict=True)
+        self.scalars = {parameter: value for parameter, value in named}
+        self.sizes = [self._scalar(ScalarKind.SIZE, 0, axis) for axis in range(nest.outer + nest.inner)]
+        self.variables = {
+            number: variable(owner) for number, (owner, _) in zip(nest.memory, bound.buffers, strict=True)
+        }
+        self.offsets = {
+            number: offset // nest.buffers[number].type.size
+            for number, (_, offset) in zip(nest.memory, bound.buffers, strict=True)
+        }
+        self.shared = shared and bound.count * bound.work >= WORTH_SHARING
+        self.flat: dict[str, str] = {}
+
+    def _scalar(self, kind: ScalarKind, number: int = 0, axis: int = 0) -> int:
+        value = self.scalars[kind, number, axis]
+        assert isinstance(value, int)
+        return value
+
+    def line(self, text: str) -> None:
+        """Write a line at the present depth."""
+        self.writer.line(text)
+
+    def indent(self, levels: int) -> None:
+        """Go deeper, or back by a negative number of levels."""
+        self.writer.depth += levels
+
+    def name(self, meaning: str) -> str:
+        """A name that no other value has."""
+        return self.writer.name(meaning)
+
+    def size(self, axis: int) -> str:
+        """The size of an axis."""
+        return str(self.sizes[axis])
+
+    def blocks(self) -> tuple[str, str, str]:
+        """The length of a block of the axis that is cut, their number, and how far apart their results are."""
+        block, blocks, step = (self._scalar(kind) for kind in (ScalarKind.BLOCK, ScalarKind.BLOCKS, ScalarKind.STEP))
+        return str(block), str(blocks), str(step)
+
+    def constant(self, number: int, type_: types.Type) -> str:
+        """A constant of the nest."""
+        value = self.scalars[ScalarKind.CONSTANT, number, 0]
+        assert isinstance(value, NestConstant)
+        if type_.is_complex:
+            imag = self.scalars[ScalarKind.CONSTANT, number, 1]
+            assert isinstance(imag, NestConstant)
+            return operation_text.literal(complex(value.value.real, imag.value.real), type_)
+        return operation_text.literal(value.value, type_)
+
+    def axis_name(self, axis: int) -> str:
+        """The name of the index along an axis."""
+        return _LETTERS[axis] if self.sizes[axis] != 1 or self._has_limits(axis) else "0"
+
+    def _has_limits(self, axis: int) -> bool:
+        return bool(self.nest.limits) and axis == self.nest.outer + self.nest.inner - 1
+
+    def parallel_axis(self) -> int:
+        """The axis whose loop is shared among threads, -1 for the blocks of a reduction; -2 for none."""
+        axis = super().parallel_axis() if self.shared else -2
+        if axis == 0:
+            last = self.nest.outer or self.nest.inner
+            axis = next((each for each in range(last) if self.sizes[each] > 1), -2)
+        self.writer.is_parallel |= axis != -2
+        return axis
+
+    def loop(self, axis: int, span: str, parallel: bool) -> int:
+        """Begin the loop over an axis, unless that has one element; how many levels deeper that is."""
+        return 0 if self.axis_name(axis) == "0" and span == "1" else super().loop(axis, span, parallel)
+
+    def running_index(self, number: int) -> str:
+        """The value of a running index."""
+        text = flat_index(self._scalar(ScalarKind.START, number), self._terms(number))
+        return text if text.isdigit() else f"np.int64({text})"
+
+    def element(self, buffer: int, *further: str) -> str:
+        """The element of a buffer at the present indices, so many elements further."""
+        variable, fixed, terms = self.variables[buffer], self.offsets[buffer], self._terms(buffer)
+        at = None if further else indices(variable.shape, fixed, terms)
+        if at is None and not variable.is_number and len(variable.shape) != 1:
+            variable = self._flat(variable)
+        return source_writer.element(variable, at, lambda: flat_index(fixed, terms, further))
+
+    def _terms(self, buffer: int) -> list[IndexTerm]:
+        terms = []
+        access = self.nest.buffers[buffer]
+        for axis, stride in enumerate(access.strides):
+            if stride is Stride.MERGED:
+                step = self.sizes[axis + 1]
+            elif stride is Stride.DYNAMIC:
+                step = self._scalar(ScalarKind.STRIDE, self.nest.mover(buffer), axis)
+            else:
+                step = stride.elements
+            if step:
+                terms.append(IndexTerm(self.axis_name(axis), self.sizes[axis] - 1, step))
+        return terms
+
+    def _flat(self, variable: Variable) -> Variable:
+        """An array as one axis, by a name of its own."""
+        name = self.flat.get(variable.name)
+        if name is None:
+            name = self.flat[variable.name] = self.writer.name(f"flat_{variable.name}")
+            self.before.append(f"{name} = {variable.name}.reshape(-1)")
+        return Variable(name, variable.type, (variable.size,))
+
+    def write(self) -> None:
+        """Write all loops, and before them the arrays that are seen as one axis."""
+        for op in self.nest.ops():
+            if op.name == "njit":
+                user_functions.add(self.writer, op.attribute)
+        begin = len(self.writer.lines)
+        self.before: list[str] = []
+        super().write()
+        indent = "    " * self.writer.depth
+        self.writer.lines[begin:begin] = [indent + line for line in self.before]
