@@ -13,6 +13,7 @@ from nxkernel.definitions.calls.decorators import (
     jit,
     jit_apply,
     print_expr,
+    to_numba_source,
 )
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.devices.transfer import (
@@ -74,6 +75,7 @@ __all__ = [
     "scan",
     "stop_grad",
     "stream",
+    "to_numba_source",
     "unroll",
     "value_and_grad",
     "vjp",

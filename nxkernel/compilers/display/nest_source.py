@@ -235,9 +235,8 @@ class NestText(ABC):
                 self.line(f"{name} = {text}")
                 text = name
             texts.append(text)
-        lane = self.axis_name(self.lane_axis())
         for row, number in nest_pass.scratches:
-            self.line(f"{self.rows[row]}[{lane}] = {texts[number]}")
+            self.line(f"{self.rows[row]}[{self.axis_name(self.lane_axis())}] = {texts[number]}")
         for buffer, number in nest_pass.stores:
             further = [f"{self.block_number} * {self.blocks()[2]}"] if nest_pass.level is PassLevel.ROW and split else []
             self.line(f"{self.element(buffer, *further)} = {texts[number]}")
@@ -289,6 +288,10 @@ class NestText(ABC):
         }
         if op.name in leaf:
             return leaf[op.name]()
+        if op.type is types.s64 and op.name in _FOLDED and all(text.isdigit() for text in arguments):
+            return str(_FOLDED[op.name](*map(int, arguments)))
+        if op.type is types.s64 and op.name == "add" and "0" in arguments:
+            return arguments[arguments[0] == "0"]
         return operation_text.phrase(op, arguments, [code[number] for number in op.args])
 
 
@@ -380,6 +383,8 @@ class _Kernel(NestText):
         return " + ".join([*parts, *map(operation_text.term, further)]) or "0"
 
 
+#: Arithmetic with indices that is done when a source is written.
+_FOLDED: dict[str, Callable[..., int]] = {"add": int.__add__, "multiply": int.__mul__, "max": max, "min": min}
 #: What the results of reductions are called.
 _MEANINGS = {
     "sum": "total", "product": "product", "reduce_max": "largest", "reduce_min": "smallest", "all": "every",

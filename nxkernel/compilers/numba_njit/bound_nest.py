@@ -16,7 +16,8 @@ from nxkernel.graph.expr import Expr
 
 #: Simple instructions from which the threads of Numba share a loop; they take some 10 microseconds to begin.
 WORTH_SHARING = 400_000
-_LETTERS = "ijklmnpqruvw"
+#: What indices are called, as far as no variable has the name.
+_LETTERS = "ijklmnpqruvwabcdefghost"
 
 
 class BoundNestText(NestText):
@@ -48,6 +49,7 @@ class BoundNestText(NestText):
             number: offset // nest.buffers[number].type.size
             for number, (_, offset) in zip(nest.memory, bound.buffers, strict=True)
         }
+        self.letters = [letter for letter in _LETTERS if not writer.is_name(letter)]
         self.shared = shared and bound.count * bound.work >= WORTH_SHARING
         self.flat: dict[str, str] = {}
 
@@ -89,7 +91,7 @@ class BoundNestText(NestText):
 
     def axis_name(self, axis: int) -> str:
         """The name of the index along an axis."""
-        return _LETTERS[axis] if self.sizes[axis] != 1 or self._has_limits(axis) else "0"
+        return self.letters[axis] if self.sizes[axis] != 1 or self._has_limits(axis) else "0"
 
     def _has_limits(self, axis: int) -> bool:
         return bool(self.nest.limits) and axis == self.nest.outer + self.nest.inner - 1

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import linecache
+import sys
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -83,9 +85,10 @@ def _new(source: ModuleSource, graph: Graph, symbol: str) -> CompiledSource:
     begin = time.perf_counter()
     file = f"<{symbol}>"
     linecache.cache[file] = (len(source.text), None, source.text.splitlines(keepends=True), file)
-    scope: dict[str, Any] = {"__name__": symbol}
-    exec(compile(source.text, file, "exec"), scope)
-    function = scope[source.name]
+    # Parts that run in the interpreter look for their names in the module, which they know by its name.
+    module = sys.modules[symbol] = ModuleType(symbol)
+    exec(compile(source.text, file, "exec"), module.__dict__)
+    function = getattr(module, source.name)
     function.compile(tuple(_types(source, graph)))
     return CompiledSource(source, function, time.time(), 1e3 * (time.perf_counter() - begin))
 

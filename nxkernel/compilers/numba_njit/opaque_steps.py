@@ -39,20 +39,22 @@ def _along_axis(scope: SourceScope, node: Expr, result: Variable, write_lane: Ca
     if operand.is_number:
         w.line(f"{result.name} = {_of_one(node, operand)}")
         return
-    before, length, behind = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
-    names = []
+    sizes, names = [n for place, n in enumerate(shape) if place != axis], []
     for variable in (operand, result):
         name = variable.name
-        if variable.shape != (before, length, behind):
+        if variable.shape != shape:
             name = w.name(f"lanes_of_{name}")
-            w.line(f"{name} = {variable.name}.reshape({shape_text((before, length, behind))})")
+            w.line(f"{name} = {variable.name}.reshape({shape_text(shape)})")
         names.append(name)
-    first, last = w.name("before"), w.name("behind")
-    shared = scope.shared and before > 1 and math.prod(shape) > _WORTH_SHARING
+    letters = [letter for letter in "ijklmnpqruvw" if not w.is_name(letter)][: len(sizes)]
+    shared = scope.shared and bool(sizes) and math.prod(shape) > _WORTH_SHARING
     w.is_parallel |= shared
-    with w.block(f"for {first} in {'numba.prange' if shared else 'range'}({before}):"):
-        with w.block(f"for {last} in range({behind}):"):
-            write_lane(w, node, length, *(f"{name}[{first}, {{}}, {last}]".format for name in names))
+    for number, (letter, size) in enumerate(zip(letters, sizes, strict=True)):
+        w.line(f"for {letter} in {'numba.prange' if shared and not number else 'range'}({size}):")
+        w.depth += 1
+    at = ", ".join([*letters[:axis], "{}", *letters[axis:]])
+    write_lane(w, node, shape[axis], *(f"{name}[{at}]".format for name in names))
+    w.depth -= len(letters)
 
 
 #: Elements from which threads share lanes.
@@ -126,9 +128,12 @@ def _by_library(scope: SourceScope, node: Expr, results: Sequence[Variable | Non
             operands.append(f"{variable.name}.reshape({shape_text(operand.shape)})")
     params = [f"{key}={value!r}" for key, value in node.params.items()]
     specs = node.spec if type(node.spec) is tuple else (node.spec,)
-    found = [w.name(f"{name}_result") for _ in specs]
+    # What nobody needs must not be declared.
+    found = ["_" if variable is None else w.name(f"{name}_result") for variable in results]
     declared = []
     for own, spec in zip(found, specs, strict=True):
+        if own == "_":
+            continue
         axes = ", ".join([*[":"] * (len(spec.shape) - 1), "::1"])
         declared.append(f'{own}="{spec.type.dtype.name}[{axes}]"' if spec.shape else f'{own}="{spec.type.dtype.name}"')
     with w.block(f"with numba.objmode({', '.join(declared)}):"):

@@ -98,6 +98,10 @@ class SourceWriter:
         self._names.add(candidate)
         return candidate
 
+    def is_name(self, name: str) -> bool:
+        """Whether something has a name."""
+        return name in self._names
+
     def allocate(self, meaning: str, type_: Type, shape: tuple[int, ...], numbered: bool = True) -> Variable:
         """An array that is allocated when the function begins."""
         self.arrays.append(Variable(self.name(meaning, numbered), type_, shape))
