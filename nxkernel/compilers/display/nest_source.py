@@ -94,6 +94,8 @@ class NestText(ABC):
         self.nest = nest
         self.carried: list[int] = []
         self.slots: dict[int, str] = {}
+        #: Whether the last outer axis is gone over inside of the inner ones, as it is that of columns in memory.
+        self.by_columns = False
         self.in_order = any(
             _goes_back(nest, scatter.buffer) for nest_pass in nest.passes for scatter in nest_pass.scatters
         )
@@ -158,7 +160,7 @@ class NestText(ABC):
     def write(self) -> None:
         """Write all loops."""
         nest, shared, depth = self.nest, self.parallel_axis(), 0
-        for axis in range(nest.outer):
+        for axis in range(nest.outer - self.by_columns):
             depth += self.loop(axis, self.size(axis), axis == shared)
         if nest.split >= 0:
             self.block_number = self.name("block_number")
@@ -167,15 +169,53 @@ class NestText(ABC):
             )
             self.indent(1)
             depth += 1
+        if self.by_columns:
+            depth += self.begin_columns(shared == nest.outer - 1)
         self.rows = [self.name("row") for _ in nest.scratches]
         for name, type_ in zip(self.rows, nest.scratches, strict=True):
             self.line(f"{name} = np.empty({self.size(nest.outer + nest.inner - 1)}, {operation_text.array_dtype(type_)})")
         for nest_pass in nest.passes:
             if nest_pass.level is PassLevel.ROW:
-                self._pass(nest_pass)
+                self._row(nest_pass)
             else:
                 self._full(nest_pass, shared)
         self.indent(-depth)
+
+    def begin_columns(self, parallel: bool) -> int:
+        """Begin what goes over some columns at a time; how many levels deeper that is."""
+        return 0
+
+    def columns(self) -> tuple[str, str]:
+        """The span of the columns that are gone over at a time, and the index among them."""
+        axis = self.nest.outer - 1
+        return self.size(axis), self.axis_name(axis)
+
+    def slot(self, number: int) -> str:
+        """The variable of a slot, or the element that it has for a column."""
+        name = self.slots[number]
+        return f"{name}[{self.columns()[1]}]" if self.by_columns else name
+
+    def _row(self, nest_pass: NestPass) -> None:
+        """Write a pass that runs once for each outer index."""
+        if not self.by_columns:
+            self._pass(nest_pass)
+            return
+        for slot, _ in nest_pass.keeps:
+            self._allocate(slot, "s")
+        depth = self.loop(self.nest.outer - 1, self.columns()[0], False)
+        self._pass(nest_pass)
+        self.indent(-depth)
+
+    def _allocate(self, slot: int, meaning: str, suffix: str = "", type_: types.Type | None = None) -> None:
+        """Allocate what a slot has for each column."""
+        if not suffix:
+            self.slots[slot] = self.name(meaning)
+        held = operation_text.array_dtype(type_ or self.nest.slots[slot])
+        self.line(f"{self.slots[slot]}{suffix} = np.empty({self.column_count()}, {held})")
+
+    def column_count(self) -> str:
+        """How many columns are gone over at a time, at most."""
+        return self.columns()[0]
 
     def lane_axis(self) -> int:
         """The axis along which vectors run."""
@@ -186,23 +226,45 @@ class NestText(ABC):
         block = self.blocks()[0] if nest.split >= 0 else ""
         first = f"{self.block_number} * {block}" if nest.split >= 0 else "0"
         self.carried = [reduce.slot for reduce in nest_pass.reduces]
-        for reduce in nest_pass.reduces:
-            start = self._start(reduce, nest_pass)
-            name = self.slots[reduce.slot] = self.name(_MEANINGS.get(reduce.name, "so_far"))
-            if reduce.is_argument:
-                self.line(f"{name}_best, {name} = {start}, {self._typed(first, nest.slots[reduce.slot])}")
-            else:
-                self.line(f"{name} = {start}")
+        self._begin(nest_pass, first)
         for axis in range(nest.outer, nest.outer + nest.inner):
             stop = span = self.size(axis)
             if nest.split == axis - nest.outer:
                 span = f"{first}, min({stop}, ({self.block_number} + 1) * {block})"
             elif nest.limits and axis == nest.outer + nest.inner - 1:
                 low, high = nest.limits
-                span = f"{'0' if low < 0 else f'max({self.slots[low]}, 0)'}, min({self.slots[high]}, {stop})"
+                span = f"{'0' if low < 0 else f'max({self.slot(low)}, 0)'}, min({self.slot(high)}, {stop})"
             depth += self.loop(axis, span, axis == shared)
+        if self.by_columns:
+            depth += self.loop(nest.outer - 1, self.columns()[0], False)
         self._pass(nest_pass)
         self.indent(-depth)
+
+    def _begin(self, nest_pass: NestPass, first: str) -> None:
+        """Write what reductions have before the first element."""
+        for reduce in nest_pass.reduces:
+            meaning = _MEANINGS.get(reduce.name, "so_far")
+            if self.by_columns:
+                self._allocate(reduce.slot, meaning)
+                if reduce.is_argument:
+                    self._allocate(reduce.slot, meaning, "_best", reduce.type)
+            else:
+                self.slots[reduce.slot] = self.name(meaning)
+        if not nest_pass.reduces:
+            return
+        depth = self.loop(self.nest.outer - 1, self.columns()[0], False) if self.by_columns else 0
+        for reduce in nest_pass.reduces:
+            start, own = self._start(reduce, nest_pass), self.nest.slots[reduce.slot]
+            if reduce.is_argument:
+                self.line(f"{self._best(reduce.slot)}, {self.slot(reduce.slot)} = {start}, {self._typed(first, own)}")
+            else:
+                self.line(f"{self.slot(reduce.slot)} = {start}")
+        self.indent(-depth)
+
+    def _best(self, slot: int) -> str:
+        """The variable of the element whose index a slot has."""
+        name = f"{self.slots[slot]}_best"
+        return f"{name}[{self.columns()[1]}]" if self.by_columns else name
 
     def _typed(self, text: str, type_: types.Type) -> str:
         return text if type_ is types.s64 else f"{operation_text.dtype(type_)}({text})"
@@ -249,13 +311,14 @@ class NestText(ABC):
                     operation_text.update("add", place, texts[scatter.value], self.nest.buffers[scatter.buffer].type)
                 )
         for slot, number in nest_pass.keeps:
-            name = self.slots[slot] = self.name("s")
-            self.line(f"{name} = {texts[number]}")
+            if not self.by_columns:
+                self.slots[slot] = self.name("s")
+            self.line(f"{self.slot(slot)} = {texts[number]}")
         for reduce in nest_pass.reduces:
             self._update(reduce, nest_pass, texts)
 
     def _update(self, reduce: Reduce, nest_pass: NestPass, texts: list[str]) -> None:
-        name, value = self.slots[reduce.slot], texts[reduce.args[0]]
+        name, value, best = self.slot(reduce.slot), texts[reduce.args[0]], self._best(reduce.slot)
         if reduce.is_fold:
             self.line(f"{name} = {value}")
             return
@@ -266,21 +329,21 @@ class NestText(ABC):
             return
         sign = reduce.sign + ("=" if reduce.takes_last else "")
         # NaN is the best of all, and of several the first or last one as of others.
-        worse = f"{value} {_opposite(sign)} {name}_best"
+        worse = f"{value} {_opposite(sign)} {best}"
         if reduce.type.is_float:
-            known = f"{name}_best != {name}_best"
+            known = f"{best} != {best}"
             worse = f"{worse} or {known}" if not reduce.takes_last else f"{worse} or ({known} and {value} == {value})"
         self.line(f"if not ({worse}):")
         self.indent(1)
-        self.line(f"{name}_best, {name} = {value}, {texts[reduce.args[1]]}")
+        self.line(f"{best}, {name} = {value}, {texts[reduce.args[1]]}")
         self.indent(-1)
 
     def _op(self, op: Op, code: Sequence[Op], texts: Sequence[str]) -> str:
         arguments = [texts[number] for number in op.args]
         leaf: dict[str, Callable[[], str]] = {
             "const": lambda: self.constant(op.entry, op.type),
-            "slot": lambda: self.slots[op.entry],
-            "carry": lambda: self.slots[self.carried[op.entry]],
+            "slot": lambda: self.slot(op.entry),
+            "carry": lambda: self.slot(self.carried[op.entry]),
             "scratch": lambda: f"{self.rows[op.entry]}[{self.axis_name(self.lane_axis())}]",
             "index": lambda: self._typed(self.running_index(op.entry), op.type),
             "gather": lambda: self.element(op.entry, *arguments),

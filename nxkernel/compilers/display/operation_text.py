@@ -40,7 +40,7 @@ _CALLS: dict[str, str] = {
     "round_half_even": "np.rint({0})",
     "is_nan": "np.isnan({0})",
     "is_infinity": "np.isinf({0})",
-    "remainder": "math.fmod({0}, {1})",
+    "remainder": "np.fmod({0}, {1})",
     "sigmoid": "sigmoid({0})",
     "quotient": "quotient({0}, {1})",
     "real": "{0}",

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from nxkernel import types
+from nxkernel import shapes, types
 from nxkernel.compilers.display import operation_text
 from nxkernel.compilers.display.nest_source import NestText
 from nxkernel.compilers.numba_njit import source_writer, user_functions
 from nxkernel.compilers.numba_njit.array_indices import IndexTerm, flat_index, indices
 from nxkernel.compilers.numba_njit.source_writer import SourceWriter, Variable
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import BufferRole, NestConstant, ScalarKind, Stride
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, NestConstant, ScalarKind, Stride
 from nxkernel.graph.expr import Expr
 
-#: Simple instructions from which the threads of Numba share a loop; they take some 10 microseconds to begin.
-WORTH_SHARING = 400_000
+#: Simple instructions from which the threads of Numba share a loop: they begin and end together, which takes some 10
+#: microseconds, and much longer where other processes want the processors.
+WORTH_SHARING = 2_000_000
+#: Columns that are gone over at a time, so that what is kept of them stays in a processor's cache; by a thread at least.
+COLUMNS, FEW_COLUMNS = 512, 32
 #: What indices are called, as far as no variable has the name.
 _LETTERS = "ijklmnpqruvwabcdefghost"
 
@@ -50,6 +53,7 @@ class BoundNestText(NestText):
             for number, (_, offset) in zip(nest.memory, bound.buffers, strict=True)
         }
         self.letters = [letter for letter in _LETTERS if not writer.is_name(letter)]
+        self.by_columns = nest.lanes is not LaneAxis.INNER and nest.inner > 0 and self.sizes[nest.outer - 1] > 1
         self.shared = shared and bound.count * bound.work >= WORTH_SHARING
         self.flat: dict[str, str] = {}
 
@@ -102,12 +106,38 @@ class BoundNestText(NestText):
         if axis == 0:
             last = self.nest.outer or self.nest.inner
             axis = next((each for each in range(last) if self.sizes[each] > 1), -2)
+            if self.by_columns and axis == last - 1 and not any(each.reduces for each in self.nest.passes):
+                # What reduces nothing may as well be shared by rows.
+                axis = last
         self.writer.is_parallel |= axis != -2
         return axis
 
     def loop(self, axis: int, span: str, parallel: bool) -> int:
         """Begin the loop over an axis, unless that has one element; how many levels deeper that is."""
         return 0 if self.axis_name(axis) == "0" and span == "1" else super().loop(axis, span, parallel)
+
+    def begin_columns(self, parallel: bool) -> int:
+        """Begin what goes over some columns at a time; how many levels deeper that is."""
+        count = self.sizes[self.nest.outer - 1]
+        self.span, self.place = str(count), self.axis_name(self.nest.outer - 1)
+        width = min(COLUMNS, max(FEW_COLUMNS, shapes.ceil_div(count, 8))) if parallel else COLUMNS
+        self.width = str(min(width, count))
+        if count <= width:
+            return 0
+        block, first = self.name("part"), self.name("first")
+        self.line(f"for {block} in {'numba.prange' if parallel else 'range'}({shapes.ceil_div(count, width)}):")
+        self.indent(1)
+        self.line(f"{first} = {block} * {width}")
+        self.span, self.place = f"{first}, min({first} + {width}, {count})", f"{self.place} - {first}"
+        return 1
+
+    def columns(self) -> tuple[str, str]:
+        """The span of the columns that are gone over at a time, and the index among them."""
+        return self.span, self.place
+
+    def column_count(self) -> str:
+        """How many columns are gone over at a time, at most."""
+        return self.width
 
     def running_index(self, number: int) -> str:
         """The value of a running index."""

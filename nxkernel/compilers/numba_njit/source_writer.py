@@ -90,11 +90,13 @@ class SourceWriter:
             Whether it always ends in a number.
         """
         word = re.sub(r"\W+", "_", meaning).strip("_") or "value"
-        word = f"_{word}" if word[0].isdigit() else word
-        candidate, number = (f"{word}_1", 1) if numbered else (word, 1)
+        # Numba calls the values of a variable `x` in turn `x_1`, `x_2`: no other variable may be called so.
+        word = re.sub(r"_(?=\d+$)", "", f"_{word}" if word[0].isdigit() else word)
+        stem = f"{word}_n" if word[-1].isdigit() else word
+        candidate, number = (f"{stem}1", 1) if numbered else (word, 1)
         while candidate in self._names or candidate in _TAKEN:
             number += 1
-            candidate = f"{word}_{number}"
+            candidate = f"{stem}{number}"
         self._names.add(candidate)
         return candidate
 
