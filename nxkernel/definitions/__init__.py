@@ -1,5 +1,6 @@
 """Numerical definitions: the public functions, and everything that a call of a definition does."""
 
+from nxkernel.definitions.autodiff import numba_derivatives as _numba_derivatives  # noqa: F401  registers
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
 from nxkernel.definitions.autodiff.jvp_vjp import hessian, jacobian, jvp, vjp

@@ -56,12 +56,10 @@ def _called(function: Any, rewritten: Rewrite, *args: Any, **options: Any) -> An
     if not variable_leaves.has_traced(values):
         return function(*args, **options)
     text = getattr(function, "py_func", None)
-    refused: NxError | None = None
     if text is not None and not _has_axes(values):
         try:
             return _by_text(function, rewritten(text), args, options)
-        except (NxError, TypeError, ValueError, AttributeError) as error:
-            _raise_if_asked(error)
+        except _REFUSED:
             return _of_each(function, args, options)
     try:
         return _of_each(function, args, options)
@@ -71,19 +69,14 @@ def _called(function: Any, rewritten: Rewrite, *args: Any, **options: Any) -> An
         refused = error
     try:
         result = _by_text(function, rewritten(text), args, options)
-    except Exception as error:
-        if not isinstance(error, NxError | TypeError | ValueError | AttributeError | IndexError):
-            raise
-        _raise_if_asked(error)
+    except _REFUSED as error:
         return _as_it_is(function, args, options, error, refused)
     _note(function, "traced from its Python text")
     return result
 
 
-def _raise_if_asked(error: Exception) -> None:
-    """Raise what says nothing of the function, but how the trace has to go on."""
-    if not isinstance(error, NxError | TypeError | ValueError | AttributeError | IndexError):
-        raise error
+#: What a text raises that cannot be traced.
+_REFUSED = (NxError, TypeError, ValueError, AttributeError, IndexError)
 
 
 def _has_axes(values: Sequence[Any]) -> bool:
@@ -162,7 +155,7 @@ def _note(function: Any, text: str) -> None:
     run = tracing.current()
     if run is not None:
         name = numba_functions.name_of(function)
-        unrolling.note(run, ("numba", name), f"{name}, which Numba compiled, is {text}")
+        unrolling.add_note(run, ("numba", name), f"{name}, which Numba compiled, is {text}")
 
 
 def _generalized(function: Any, *args: Any, **options: Any) -> Any:
