@@ -42,12 +42,12 @@ def is_generalized(function: Any) -> bool:
 
 def python_function(function: Any) -> Callable[..., Any]:
     """The function of Python's that Numba compiled."""
-    return (function._dispatcher if _is_ufunc(function) else function).py_func
+    return (function if _is_dispatcher(function) else function._dispatcher).py_func
 
 
 def signature(function: Any) -> inspect.Signature:
     """The arguments that a function of Numba's is called with; those of `guvectorize` come without its outputs."""
-    found = inspect.signature(python_function(function) if not is_generalized(function) else function._dispatcher.py_func)
+    found = inspect.signature(python_function(function))
     if not is_generalized(function):
         return found
     taken = function.signature.partition("->")[0].count("(")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-import weakref
 import types as python
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 

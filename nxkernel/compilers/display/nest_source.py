@@ -1,7 +1,7 @@
 """Loop nests as Numba source: kernels as somebody would write them by hand.
 
-Of a kernel by itself arrays are flat, and sizes, strides and constants are arguments; in a program they are those of the
-program (:mod:`nxkernel.compilers.numba_njit`). Vectors, tiles and masks are left out, and roundings to half width.
+Of a kernel by itself arrays are flat, and sizes, strides and constants are arguments; in a program's source they are
+those of the program (:mod:`nxkernel.compilers.numba_njit`). Vectors, tiles and masks are left out.
 """
 
 from __future__ import annotations
@@ -114,6 +114,15 @@ class NestText(ABC):
     def name(self, meaning: str) -> str:
         """A name that no other value has."""
 
+    def slot_name(self, slot: int, meaning: str) -> str:
+        """The name of the variable of a slot."""
+        return self.name(meaning)
+
+    def reduced(self, reduce: Reduce, value: str) -> str:
+        """The statement by which a reduction takes in a value."""
+        type_ = types.bool_ if reduce.is_logic else reduce.type
+        return operation_text.update(reduce.join, self.slot(reduce.slot), value, type_)
+
     @abstractmethod
     def size(self, axis: int) -> str:
         """The size of an axis."""
@@ -164,16 +173,16 @@ class NestText(ABC):
             depth += self.loop(axis, self.size(axis), axis == shared)
         if nest.split >= 0:
             self.block_number = self.name("block_number")
-            self.line(
-                f"for {self.block_number} in {'numba.prange' if shared == -1 else 'range'}({self.blocks()[1]}):"
-            )
+            self.line(f"for {self.block_number} in {'numba.prange' if shared == -1 else 'range'}({self.blocks()[1]}):")
             self.indent(1)
             depth += 1
         if self.by_columns:
             depth += self.begin_columns(shared == nest.outer - 1)
         self.rows = [self.name("row") for _ in nest.scratches]
         for name, type_ in zip(self.rows, nest.scratches, strict=True):
-            self.line(f"{name} = np.empty({self.size(nest.outer + nest.inner - 1)}, {operation_text.array_dtype(type_)})")
+            self.line(
+                f"{name} = np.empty({self.size(nest.outer + nest.inner - 1)}, {operation_text.array_dtype(type_)})"
+            )
         for nest_pass in nest.passes:
             if nest_pass.level is PassLevel.ROW:
                 self._row(nest_pass)
@@ -209,7 +218,7 @@ class NestText(ABC):
     def _allocate(self, slot: int, meaning: str, suffix: str = "", type_: types.Type | None = None) -> None:
         """Allocate what a slot has for each column."""
         if not suffix:
-            self.slots[slot] = self.name(meaning)
+            self.slots[slot] = self.slot_name(slot, meaning)
         held = operation_text.array_dtype(type_ or self.nest.slots[slot])
         self.line(f"{self.slots[slot]}{suffix} = np.empty({self.column_count()}, {held})")
 
@@ -249,7 +258,7 @@ class NestText(ABC):
                 if reduce.is_argument:
                     self._allocate(reduce.slot, meaning, "_best", reduce.type)
             else:
-                self.slots[reduce.slot] = self.name(meaning)
+                self.slots[reduce.slot] = self.slot_name(reduce.slot, meaning)
         if not nest_pass.reduces:
             return
         depth = self.loop(self.nest.outer - 1, self.columns()[0], False) if self.by_columns else 0
@@ -300,7 +309,9 @@ class NestText(ABC):
         for row, number in nest_pass.scratches:
             self.line(f"{self.rows[row]}[{self.axis_name(self.lane_axis())}] = {texts[number]}")
         for buffer, number in nest_pass.stores:
-            further = [f"{self.block_number} * {self.blocks()[2]}"] if nest_pass.level is PassLevel.ROW and split else []
+            further = (
+                [f"{self.block_number} * {self.blocks()[2]}"] if nest_pass.level is PassLevel.ROW and split else []
+            )
             self.line(f"{self.element(buffer, *further)} = {texts[number]}")
         for scatter in nest_pass.scatters:
             place = self.element(scatter.buffer, texts[scatter.offset])
@@ -312,7 +323,7 @@ class NestText(ABC):
                 )
         for slot, number in nest_pass.keeps:
             if not self.by_columns:
-                self.slots[slot] = self.name("s")
+                self.slots[slot] = self.slot_name(slot, "s")
             self.line(f"{self.slot(slot)} = {texts[number]}")
         for reduce in nest_pass.reduces:
             self._update(reduce, nest_pass, texts)
@@ -325,7 +336,7 @@ class NestText(ABC):
         if not reduce.is_argument:
             if reduce.is_logic:
                 value = operation_text.grouped(operation_text.truth(value, nest_pass.code[reduce.args[0]]))
-            self.line(operation_text.update(reduce.join, name, value, types.bool_ if reduce.is_logic else reduce.type))
+            self.line(self.reduced(reduce, value))
             return
         sign = reduce.sign + ("=" if reduce.takes_last else "")
         # NaN is the best of all, and of several the first or last one as of others.
@@ -379,6 +390,10 @@ class _Kernel(NestText):
         """A name that no other value has."""
         number = self.numbers[meaning] = self.numbers.get(meaning, -1) + 1
         return f"{meaning}{number}" if len(meaning) == 1 or number or meaning == "row" else meaning
+
+    def slot_name(self, slot: int, meaning: str) -> str:
+        """The name of the variable of a slot: its number."""
+        return f"s{slot}"
 
     def size(self, axis: int) -> str:
         """The size of an axis."""

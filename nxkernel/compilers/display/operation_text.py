@@ -306,14 +306,30 @@ def with_definitions(source: str) -> str:
     for name in reversed(FUNCTIONS):
         if any(re.search(rf"\b{name}\(", text) for text in [source, *(FUNCTIONS[other] for other in called)]):
             called.insert(0, name)
-    body = "\n\n".join(["", *(f"@numba.njit\n{FUNCTIONS[name]}" for name in called), source])
+    body = "\n\n".join(["", *(f"{_decorator(name)}\n{FUNCTIONS[name]}" for name in called), source])
     modules = {"math": "math", "numba": "numba", "np": "numpy as np"}
     imports = [f"import {name}\n" for short, name in modules.items() if re.search(rf"\b{short}\.", body)]
     return "".join(imports) + body
 
 
+def _decorator(name: str) -> str:
+    """What stands above a function."""
+    # Where the order is free, a loop adds the elements of vectors.
+    return '@numba.njit(fastmath={"reassoc", "nsz"})' if name in ("plus", "times") else "@numba.njit"
+
+
 #: Functions that neither `math` nor NumPy has; those that others call come first.
 FUNCTIONS: dict[str, str] = {
+    "plus": '''\
+def plus(total, value):
+    """Their sum, of which the compiler may choose the order."""
+    return total + value
+''',
+    "times": '''\
+def times(product, value):
+    """Their product, of which the compiler may choose the order."""
+    return product * value
+''',
     "maximum": '''\
 def maximum(x, y):
     """The greater one; NaN where one of them is."""
@@ -383,11 +399,11 @@ def round_away(x):
     nearest = np.trunc(x)
     return nearest + math.copysign(1.0, x) if abs(x - nearest) >= 0.5 else nearest
 ''',
-    "sigmoid": '''\
+    "sigmoid": """\
 def sigmoid(x):
     e = math.exp(-abs(x))
     return 1 / (1 + e) if x >= 0 else e / (1 + e)
-''',
+""",
     "direction": '''\
 def direction(z):
     """The number of size 1 in the direction of another one; 0 of 0."""

@@ -11,13 +11,14 @@ from nxkernel.compilers.numba_njit import source_writer, user_functions
 from nxkernel.compilers.numba_njit.array_indices import IndexTerm, flat_index, indices
 from nxkernel.compilers.numba_njit.source_writer import SourceWriter, Variable
 from nxkernel.compilers.schedule.canonical_form import BoundNest
-from nxkernel.compilers.schedule.loop_nest import LaneAxis, NestConstant, ScalarKind, Stride
+from nxkernel.compilers.schedule.loop_nest import LaneAxis, NestConstant, Reduce, ScalarKind, Stride
 from nxkernel.graph.expr import Expr
 
 #: Simple instructions from which the threads of Numba share a loop: they begin and end together, which takes some 10
 #: microseconds, and much longer where other processes want the processors.
 WORTH_SHARING = 2_000_000
-#: Columns that are gone over at a time, so that what is kept of them stays in a processor's cache; by a thread at least.
+#: Columns that are gone over at a time, at most, so that what is kept of them stays in a cache; and by a thread, at
+#: least.
 COLUMNS, FEW_COLUMNS = 512, 32
 #: What indices are called, as far as no variable has the name.
 _LETTERS = "ijklmnpqruvwabcdefghost"
@@ -43,7 +44,7 @@ class BoundNestText(NestText):
         self.writer, self.bound = writer, bound
         nest = bound.nest
         named = zip(nest.scalars(), bound.scalars, strict=True)
-        self.scalars = {parameter: value for parameter, value in named}
+        self.scalars = dict(named)
         self.sizes = [self._scalar(ScalarKind.SIZE, 0, axis) for axis in range(nest.outer + nest.inner)]
         self.variables = {
             number: variable(owner) for number, (owner, _) in zip(nest.memory, bound.buffers, strict=True)
@@ -73,6 +74,14 @@ class BoundNestText(NestText):
     def name(self, meaning: str) -> str:
         """A name that no other value has."""
         return self.writer.name(meaning)
+
+    def reduced(self, reduce: Reduce, value: str) -> str:
+        """The statement by which a reduction takes in a value: sums and products of floats in any order."""
+        function = {"add": "plus", "multiply": "times"}.get(reduce.join)
+        if function is None or self.by_columns or not reduce.type.is_float or reduce.is_logic:
+            return super().reduced(reduce, value)
+        name = self.slot(reduce.slot)
+        return f"{name} = {function}({name}, {value})"
 
     def size(self, axis: int) -> str:
         """The size of an axis."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.numba_njit import source_writer
-from nxkernel.compilers.numba_njit.program_steps import SourceScope
+from nxkernel.compilers.numba_njit.program_steps import WRITERS, SourceScope
 from nxkernel.compilers.numba_njit.source_writer import Variable, copied
 from nxkernel.compilers.plan.locations import Location
 from nxkernel.compilers.plan.loop_buffers import brought, loop_buffers_of
@@ -113,7 +113,9 @@ class _LoopText(_ControlText):
                 del free[where]
             else:
                 # Another part of the state is in that memory, too, or it belongs to somebody else.
-                reshaped = "" if source.shape == inputs[k].shape else f".reshape({source_writer.shape_text(inputs[k].shape)})"
+                reshaped = (
+                    "" if source.shape == inputs[k].shape else f".reshape({source_writer.shape_text(inputs[k].shape)})"
+                )
                 pairs.append((inputs[k].name, f"{source.name}{reshaped}.copy()"))
                 continue
             if where != Location.input(k):
@@ -123,7 +125,9 @@ class _LoopText(_ControlText):
             if variable.name in taken:
                 # What was a part of the state is what the next iteration writes to.
                 fitting = [
-                    place for place, other in free.items() if (other.type, other.shape) == (variable.type, variable.shape)
+                    place
+                    for place, other in free.items()
+                    if (other.type, other.shape) == (variable.type, variable.shape)
                 ]
                 pairs.append((variable.name, free.pop(fitting[0]).name if fitting else source_writer.empty(variable)))
             else:
@@ -145,7 +149,9 @@ class _BranchText(_ControlText):
             if scalars.is_single(spec):
                 result = self.results[index]
                 targets.append(
-                    self.scope.variable(result) if result is not None else self.w.number("unused", spec.type, spec.shape)
+                    self.scope.variable(result)
+                    if result is not None
+                    else self.w.number("unused", spec.type, spec.shape)
                 )
             else:
                 position = self.shared[index]
@@ -175,3 +181,6 @@ class _BranchText(_ControlText):
                 self.w.line(f"{targets[index].name} = {side.value(plan.results[index])}")
             else:
                 self.w.line(copied(targets[index], source))
+
+
+WRITERS[Control] = write

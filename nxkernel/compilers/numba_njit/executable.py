@@ -148,9 +148,7 @@ class NumbaExecutable(Executable):
     #: Numba's threads take one program at a time.
     _one_at_a_time = lock()
 
-    def __init__(
-        self, graph: Graph, compiled: CompiledSource, origin: str, lower_ms: float, native_ms: float
-    ) -> None:
+    def __init__(self, graph: Graph, compiled: CompiledSource, origin: str, lower_ms: float, native_ms: float) -> None:
         self.graph, self._compiled = graph, compiled
         self.kernels = [record_of(compiled.source, graph, compiled, origin)]
         self.lower_ms, self.native_ms = lower_ms, native_ms
@@ -171,8 +169,6 @@ class NumbaExecutable(Executable):
         count = len(self.graph.outputs) - len(self._changed)
         results = iter([returned] if count == 1 else returned or ())
         return [
-            arrays[self._changed[number]]
-            if number in self._changed
-            else np.asarray(next(results), output.type.dtype)
+            arrays[self._changed[number]] if number in self._changed else np.asarray(next(results), output.type.dtype)
             for number, output in enumerate(self.graph.outputs)
         ]

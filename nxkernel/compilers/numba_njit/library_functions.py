@@ -47,10 +47,10 @@ def inverse(a):
             pass
     return result
 ''',
-    "determinant": '''\
+    "determinant": """\
 def determinant(a):
     return np.asarray(np.linalg.det(a))
-''',
+""",
     "triangular_solve": '''\
 def triangular_solve(a, b, lower, transform):
     """The solution of op(a) x = b for a triangular matrix, row by row; NaN where the diagonal has a zero."""
@@ -84,11 +84,11 @@ def lu(a):
         order[place] = rows
     return packed, order
 ''',
-    "qr": '''\
+    "qr": """\
 def qr(a, mode):
     q, r = np.linalg.qr(a, mode=mode)
     return np.ascontiguousarray(q), np.ascontiguousarray(r)
-''',
+""",
     "eigh": '''\
 def eigh(a):
     """Eigenvalues in ascending order and eigenvectors in columns; NaN where none were found."""

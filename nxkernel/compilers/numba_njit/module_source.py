@@ -11,7 +11,7 @@ from nxkernel import passes, types
 from nxkernel import primitives as p
 from nxkernel.compilers.analysis import scalars
 from nxkernel.compilers.display import operation_text
-from nxkernel.compilers.numba_njit import source_writer
+from nxkernel.compilers.numba_njit import control_flow, opaque_steps, source_writer  # noqa: F401  their writers
 from nxkernel.compilers.numba_njit.program_steps import SourceScope
 from nxkernel.compilers.numba_njit.source_writer import SourceWriter, Variable
 from nxkernel.compilers.plan.locations import Location
@@ -123,8 +123,8 @@ def source_of(graph: Graph) -> ModuleSource:
 def written(plan: ProgramPlan, graph: Graph) -> ModuleSource:
     """The source of a plan."""
     writer = SourceWriter()
-    name = writer.name(graph.name)
-    changed = {position: number for position, number in graph.updates}
+    name = writer.name("program" if graph.name == "<lambda>" else graph.name)
+    changed = dict(graph.updates)
     inputs = [
         Variable(
             writer.name(parameter.params["name"]),

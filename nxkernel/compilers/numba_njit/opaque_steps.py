@@ -9,7 +9,7 @@ from nxkernel import primitives as p
 from nxkernel.compilers.analysis.reduction_table import running_join
 from nxkernel.compilers.display import operation_text
 from nxkernel.compilers.numba_njit.library_functions import FUNCTIONS
-from nxkernel.compilers.numba_njit.program_steps import SourceScope
+from nxkernel.compilers.numba_njit.program_steps import WRITERS, SourceScope
 from nxkernel.compilers.numba_njit.source_writer import SourceWriter, Variable, shape_text
 from nxkernel.compilers.plan.program_plan import OpaqueStep
 from nxkernel.compilers.schedule.loop_nest import Op
@@ -147,3 +147,6 @@ def _by_library(scope: SourceScope, node: Expr, results: Sequence[Variable | Non
             w.line(f"{variable.name}[...] = {own}")
         else:
             w.line(f"{variable.name}[...] = {own}.reshape({shape_text(variable.shape)})")
+
+
+WRITERS[OpaqueStep] = write

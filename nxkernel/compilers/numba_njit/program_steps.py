@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from nxkernel import primitives as p
 from nxkernel import types
@@ -15,12 +16,15 @@ from nxkernel.compilers.numba_njit.array_indices import IndexTerm, flat_index, i
 from nxkernel.compilers.numba_njit.bound_nest import BoundNestText
 from nxkernel.compilers.numba_njit.source_writer import SourceWriter, Variable
 from nxkernel.compilers.plan.locations import MemoryKind
-from nxkernel.compilers.plan.program_plan import Control, ElementStore, OpaqueStep, ProgramPlan, ScalarStep, Step
+from nxkernel.compilers.plan.program_plan import ElementStore, ProgramPlan, ScalarStep, Step
 from nxkernel.compilers.schedule import piecewise_buffers
 from nxkernel.compilers.schedule.build_nest import attribute_of
 from nxkernel.compilers.schedule.canonical_form import BoundNest
 from nxkernel.compilers.schedule.loop_nest import Op, StoreMode
 from nxkernel.graph.expr import Expr
+
+#: What writes the steps of other kinds: loops, branches, and opaque operations, which have scopes inside.
+WRITERS: dict[type, Callable[[SourceScope, Any], None]] = {}
 
 
 class SourceScope:
@@ -71,20 +75,8 @@ class SourceScope:
             self._store(work.node)
         elif isinstance(work, Product):
             self._product(work)
-        elif isinstance(work, OpaqueStep):
-            self._opaque(work)
-        elif isinstance(work, Control):
-            self._control(work)
-
-    def _control(self, control: Control) -> None:
-        from nxkernel.compilers.numba_njit import control_flow
-
-        control_flow.write(self, control)
-
-    def _opaque(self, step: OpaqueStep) -> None:
-        from nxkernel.compilers.numba_njit import opaque_steps
-
-        opaque_steps.write(self, step)
+        else:
+            WRITERS[type(work)](self, work)
 
     # Variables -------------------------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@ import inspect
 import textwrap
 from types import FunctionType
 
+from nxkernel import numba_functions
 from nxkernel.compilers.numba_njit.source_writer import SourceWriter
 from nxkernel.errors import CompilationError, message
 from nxkernel.graph.expr import Expr, at_line
@@ -18,7 +19,7 @@ MODULES = {"math": "math", "np": "numpy", "numpy": "numpy", "numba": "numba"}
 
 def add(writer: SourceWriter, function: ScalarFunction, node: Expr | None = None) -> None:
     """Put a function that a node calls into the source; see :func:`add_python`."""
-    add_python(writer, function.name, (function.call._dispatcher if hasattr(function.call, "_dispatcher") else function.call).py_func, node)
+    add_python(writer, function.name, numba_functions.python_function(function.call), node)
 
 
 def add_python(writer: SourceWriter, name: str, python: FunctionType, node: Expr | None = None) -> None:

@@ -28,7 +28,9 @@ def source_of(graph: Graph, convention: CallingConvention) -> str:
     """
     if convention.hooks:
         names = sorted({hook.name or "a value that it prints or checks" for hook, _ in convention.hooks})
-        what = f"{graph.name} gives values to Python while it runs, which a module for Numba cannot: {', '.join(names)}."
+        what = (
+            f"{graph.name} gives values to Python while it runs, which a module for Numba cannot: {', '.join(names)}."
+        )
         raise CompilationError(message(what, "Leave out hooks, prints and checks of values in what is handed on."))
     (record,) = registry.get("numba").foresee(graph)
     return record.texts["Numba source"]()

@@ -40,8 +40,6 @@ from nxkernel.definitions.syntax import runtime_text, unsupported_syntax
 from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.numpy import dispatch_table
-from nxkernel.numpy.arrays.array import ArrayValue, wrap
-from nxkernel.operand import Operand, Proxy
 from nxkernel.scoped_settings import ScopedSetting, kept
 
 _PACKAGE = os.path.join(os.path.dirname(rules.__file__), "")

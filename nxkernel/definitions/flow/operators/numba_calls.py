@@ -43,7 +43,9 @@ def replacement(function: Any, rewritten: Rewrite) -> Callable[..., Any] | None:
     if numba_functions.is_generalized(function):
         return functools.partial(_generalized, function)
     # A range whose turns Numba shares among threads; those of a program are shared where that is worth it.
-    return range if getattr(function, "__module__", "") == "numba.misc.special" and _name(function) == "prange" else None
+    return (
+        range if getattr(function, "__module__", "") == "numba.misc.special" and _name(function) == "prange" else None
+    )
 
 
 def _name(function: Any) -> str:
@@ -92,7 +94,7 @@ def _of_each(function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any
 
 
 def _by_text(function: Any, text: Callable[..., Any], args: Sequence[Any], options: dict[str, Any]) -> Any:
-    """Trace a function's text, which follows NumPy's rules as Numba does; its results are of the program's own rules."""
+    """Trace a function's text, which follows NumPy's rules as Numba does; results are of the program's own rules."""
     if rules.follows_numpy():
         return text(*args, **options)
     with rules.promotion("numpy"):
@@ -122,7 +124,7 @@ def _as_it_is(
     """Call a function on the program's arrays; an example tells the shapes of its results."""
     reason, name = _reason(error), numba_functions.name_of(function)
     try:
-        result = hosted.hosted(function, {}, name)(*args, **options)
+        result = _hosted(function)(*args, **options)
     except NxTypeError as second:
         raise NxTypeError(
             message(
@@ -134,6 +136,12 @@ def _as_it_is(
         ) from (refused or error)
     _note(function, f"called as it is, without gradients: {reason}")
     return result if rules.follows_numpy() else _value(result)
+
+
+def _hosted(function: Any) -> Callable[..., Any]:
+    """A function that the program calls as it is."""
+    reason = "Nobody but its author knows the derivative of a function of Numba that is called as it is."
+    return hosted.hosted(function, {}, numba_functions.name_of(function), reason)
 
 
 def _reason(error: Exception) -> str:
@@ -166,8 +174,6 @@ def _generalized(function: Any, *args: Any, **options: Any) -> Any:
     if options:
         what = f"{name}() takes no {', '.join(options)} for values that are traced."
         raise NxTypeError(message(what, f"Write {name}({', '.join('xyzuvw'[: len(args)])})."))
-    result = hosted.hosted(function, {}, name)(*args)
+    result = _hosted(function)(*args)
     _note(function, "called as it is, without gradients: numba.guvectorize made it")
     return result if rules.follows_numpy() else _value(result)
-
-
