@@ -188,7 +188,7 @@ PROGRAMS = {
     "integers": (small_integers, np.array([-7, 100, -128, 5], np.int8)),
     "random": (lambda key: nx.random.uniform(key, shape=(5,))[0], np.array([3, 1 << 31], np.uint32)),
     "complex": (lambda x: nx.exp(nx.complex(x, x * 0.5)) / (1 - 2j), X),
-    "products": (lambda a: nx.dot(nx.transpose(a), nx.broadcast(a[0], (4, 200))), X[:, :1] * np.ones((4, 300))),
+    "products": (lambda a: nx.dot(a, nx.transpose(a)), np.sin(np.arange(1200.0)).reshape(40, 30)),
     "empty": (lambda x: (x * 2, nx.sum(x)), np.zeros((0, 3))),
 }  # fmt: skip
 
