@@ -43,7 +43,7 @@ def test_tab_offers_what_may_come(scale, line, found):
 def test_tab_offers_the_forms_that_kernels_have(scale):
     scale.run("scale(1.0)")
     assert scale.complete("%nx source scale --form ") == [
-        f"%nx source scale --form {form}" for form in ("numba", "llvm", "assembly")
+        f"%nx source scale --form {form}" for form in ("numba", "llvm", "assembly", "module")
     ]
     assert scale.complete("%nx source scale --form l") == ["%nx source scale --form llvm"]
 

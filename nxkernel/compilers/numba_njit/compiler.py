@@ -38,9 +38,9 @@ class Numba(Compiler):
 
     def processors(self) -> int:
         """The number of processors that Numba runs loops on."""
-        import numba
+        from numba.core import config
 
-        return numba.config.NUMBA_NUM_THREADS
+        return config.NUMBA_NUM_THREADS
 
     def get_threads(self) -> int:
         """The most threads that a loop runs on."""
@@ -51,9 +51,10 @@ class Numba(Compiler):
     def set_threads(self, count: int) -> None:
         """Run loops on at most `count` threads from now on."""
         import numba
+        from numba.core import config
 
-        if not 1 <= count <= numba.config.NUMBA_NUM_THREADS:
-            most = numba.config.NUMBA_NUM_THREADS
+        if not 1 <= count <= config.NUMBA_NUM_THREADS:
+            most = config.NUMBA_NUM_THREADS
             raise NxValueError(message(f"Numba has {most} threads, got {count}.", "NUMBA_NUM_THREADS sets how many."))
         numba.set_num_threads(count)
 
