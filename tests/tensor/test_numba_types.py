@@ -43,6 +43,7 @@ def test_memory_is_shared_and_read_only():
     assert not array.flags.writeable
 
 
+@pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", ["f64", "f32", "s32", "u8", "bool", "c64"])
 def test_types(type_):
     tensor = nx.as_type(nx.tensor([[1, 0, 3]]), type_)

@@ -137,7 +137,10 @@ def _by_library(scope: SourceScope, node: Expr, results: Sequence[Variable | Non
         axes = ", ".join([*[":"] * (len(spec.shape) - 1), "::1"])
         declared.append(f'{own}="{spec.type.dtype.name}[{axes}]"' if spec.shape else f'{own}="{spec.type.dtype.name}"')
     with w.block(f"with numba.objmode({', '.join(declared)}):"):
-        w.line(f"{', '.join(found)} = {name}({', '.join([*operands, *params])})")
+        call = f"{name}({', '.join([*operands, *params])})"
+        if len(specs) == 1 and specs[0].shape:
+            call = f"np.ascontiguousarray({call}, {operation_text.array_dtype(specs[0].type)})"
+        w.line(f"{', '.join(found)} = {call}")
     for own, variable, spec in zip(found, results, specs, strict=True):
         if variable is None:
             continue

@@ -35,6 +35,7 @@ def test_what_it_would_do():
     assert "kernel 1 (the whole program by numba.njit): new" in str(why)
 
 
+@pytest.mark.slow
 def test_the_same_source_is_compiled_once():
     compiler = registry.get("numba")
     graph = passes.SIMPLIFY(graph_of(lambda x: x + 1, X))

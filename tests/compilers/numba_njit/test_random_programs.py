@@ -21,8 +21,9 @@ def check(program):
     try:
         executable = registry.get("numba").compile(simplify(graph))
     except CompilationError as error:
-        assert "Numba has no numbers of type" in str(error)
-        return
+        if "Numba has no numbers of type" in str(error):
+            return
+        raise
     found = executable.run(program.arrays)
     assert [array.tobytes() for array in program.arrays] == before
     assert not any(np.shares_memory(got, array) for got in found for array in program.arrays)

@@ -84,6 +84,7 @@ def test_gradients_are_those_of_differences():
     np.testing.assert_allclose(nx.grad(energy)(X), slopes_of(energy, X), rtol=1e-6, atol=1e-8)
 
 
+@pytest.mark.slow
 def test_second_derivatives():
     x = X[:3]
     differences = [(nx.grad(energy)(x + step) - nx.grad(energy)(x - step)) / 2e-5 for step in np.eye(3) * 1e-5]
@@ -106,6 +107,7 @@ def test_in_a_program_by_the_rules_of_nx():
     np.testing.assert_allclose(float(found), np.sum(smoothed(X) ** 2), rtol=1e-6)
 
 
+@pytest.mark.sampled(every=2)
 @pytest.mark.parametrize("x", [X.astype("f4"), np.zeros(0), np.arange(5), X[::2]])
 def test_types_and_shapes(x):
     found, wanted = nx.jit(smoothed)(x), smoothed(x)
@@ -133,6 +135,7 @@ def test_what_cannot_be_traced_is_called_as_it_is():
     assert f"counted, which Numba compiled, is called as it is, without gradients: line {line}: " in told
 
 
+@pytest.mark.slow
 def test_what_can_neither_be_traced_nor_called():
     with pytest.raises(NxTypeError) as error:
         nx.defn(lambda x: of_three(x) + 1)(X)
@@ -141,6 +144,7 @@ def test_what_can_neither_be_traced_nor_called():
     assert "nx.njit_call(of_three, ..., shape=..., type=...) calls it, where you say what it returns." in lines[-1]
 
 
+@pytest.mark.slow
 def test_generalized_functions():
     rows = np.stack([X, 2 * X])
     for function in (nx.jit(length), nx.defn(lambda x: length(x)), nx.vmap(length)):
