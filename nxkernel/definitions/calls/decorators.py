@@ -364,7 +364,7 @@ def to_numba_source(function: Callable[..., Any], /, *args: Any, **options: Any)
     >>> print(source[source.index("    result") :])
         result = np.empty(3, np.float32)
         for i in range(3):
-            result[i] = x[i] / np.float32(2.0)
+            result[i] = x[i] * np.float32(0.5)
         return result
     <BLANKLINE>
     """
