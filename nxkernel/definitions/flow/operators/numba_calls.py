@@ -12,8 +12,6 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from nxkernel import numba_functions
 from nxkernel import types as rules
 from nxkernel.definitions.flow.control import unrolling
@@ -23,7 +21,7 @@ from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
 from nxkernel.numpy.arrays.array import Array, ArrayValue, Scalar, as_value, wrap
 from nxkernel.numpy.scipy import hosted
-from nxkernel.operand import Operand, Proxy
+from nxkernel.operand import Proxy
 from nxkernel.ops.programs.numba_functions import njit_map
 
 #: Makes the function that is traced in the place of one of the user's.
@@ -58,11 +56,6 @@ def _called(function: Any, rewritten: Rewrite, *args: Any, **options: Any) -> An
     if not variable_leaves.has_traced(values):
         return function(*args, **options)
     text = getattr(function, "py_func", None)
-    if text is not None and not _has_axes(values):
-        try:
-            return _by_text(function, rewritten(text), args, options)
-        except _REFUSED:
-            return _of_each(function, args, options)
     try:
         return _of_each(function, args, options)
     except NxTypeError as error:
@@ -79,12 +72,6 @@ def _called(function: Any, rewritten: Rewrite, *args: Any, **options: Any) -> An
 
 #: What a text raises that cannot be traced.
 _REFUSED = (NxError, TypeError, ValueError, AttributeError, IndexError)
-
-
-def _has_axes(values: Sequence[Any]) -> bool:
-    return any(isinstance(value, Operand | Proxy) and bool(value.shape) for value in values) or not all(
-        isinstance(value, Operand | Proxy | int | float | complex | bool | np.generic) for value in values
-    )
 
 
 def _of_each(function: Any, args: Sequence[Any], options: dict[str, Any]) -> Any:
