@@ -43,7 +43,7 @@ _DEFINING = {
     "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
     "autodiff.jvp_vjp": "Linear maps of derivatives", "autodiff.matrices": "Matrices of derivatives",
     "autodiff.custom_gradients": "Gradients of one's own", "autodiff.custom_tangents": "Tangents of one's own",
-    "autodiff.implicit": "Derivatives of solutions",
+    "autodiff.implicit_functions": "Derivatives of solutions",
     "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks",
     "tracing.python_calls": "Calls of Python", "tracing.run_time_checks": "Checks", "streams.stream": "Streams",
     "observe.events": "What happened", "observe.compilation_guards": "No surprises",

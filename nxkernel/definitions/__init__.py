@@ -1,10 +1,11 @@
 """Numerical definitions: the public functions, and everything that a call of a definition does."""
 
 from nxkernel.container_classes.declarations import container
+from nxkernel.definitions.autodiff import numba_derivatives as _numba_derivatives  # noqa: F401  registers
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.definitions.autodiff.custom_tangents import custom_jvp
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
-from nxkernel.definitions.autodiff.implicit import custom_linear_solve, custom_root
+from nxkernel.definitions.autodiff.implicit_functions import custom_linear_solve, custom_root
 from nxkernel.definitions.autodiff.jvp_vjp import jvp, linearize, vjp
 from nxkernel.definitions.autodiff.matrices import hessian, jacfwd, jacobian, jacrev
 from nxkernel.definitions.autodiff.vmap import vmap
@@ -18,6 +19,7 @@ from nxkernel.definitions.calls.decorators import (
     jit,
     jit_apply,
     print_expr,
+    to_numba_source,
 )
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.devices.transfer import (
@@ -101,6 +103,7 @@ __all__ = [
     "stop_grad",
     "stream",
     "switch",
+    "to_numba_source",
     "unroll",
     "value_and_grad",
     "vjp",

@@ -1,4 +1,4 @@
-"""The public functions `defn`, `jit`, `jit_apply`, `deftransform`, `debug_expr` and `print_expr`."""
+"""The public functions `defn`, `jit`, `jit_apply`, `deftransform`, `debug_expr`, `to_numba_source`, `print_expr`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from nxkernel.definitions.calls.explanations import TracedFunction
 from nxkernel.definitions.flow.operators.call_dispatch import is_users
 from nxkernel.definitions.keys import argument_errors, containers, options, tree_functions
 from nxkernel.definitions.keys.static_arguments import Names, Numbers
+from nxkernel.definitions.observe import numba_module
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hooks
 from nxkernel.definitions.syntax import check
@@ -366,6 +367,47 @@ def eval_shape(function: Callable[..., Any], *arguments: Any, promotion: str | N
     """
     traced = debug_expr(function, promotion=promotion)(*arguments, **options)
     return tree_functions.map_leaves(lambda leaf: Template(*operand(leaf).spec), traced)
+
+
+def to_numba_source(function: Callable[..., Any], /, *args: Any, **options: Any) -> str:
+    """A call of a function as one module of Python that needs Numba and NumPy, and not nxkernel.
+
+    It computes the same: what would be traced and fused is written out as loops, by the same rules, in a function with
+    ``@numba.njit`` that has the name of the given one. Its parameters are the arrays and numbers of the call, those of
+    containers one by one, then what the function captures; types, shapes and options are those of the call.
+
+    Parameters
+    ----------
+    function : callable or definition
+    *args, **options
+        As the function takes them; templates stand for tensors.
+
+    Returns
+    -------
+    str
+        The text of a file. Products of matrices in it ask for SciPy, of which Numba takes BLAS.
+
+    Raises
+    ------
+    CompilationError
+        For what cannot be said in Numba: half-width floats, hooks and prints, functions that are called as they are.
+
+    Examples
+    --------
+    >>> def halve(x):
+    ...     return x / 2
+    >>> source = nx.to_numba_source(halve, nx.template((3,), "f32"))
+    >>> print(source[source.index("    result") :])
+        result = np.empty(3, np.float32)
+        for i in range(3):
+            result[i] = x[i] * np.float32(0.5)
+        return result
+    <BLANKLINE>
+    """
+    definition = function if isinstance(function, Definition) else jit(function)
+    arguments = definition._bind(args, options, templates=True)
+    traced, _ = definition._trace(arguments)
+    return numba_module.source_of(traced.graph, traced.convention)
 
 
 def print_expr(tensor: Any) -> Any:

@@ -103,7 +103,8 @@ def test_what_cannot_be_compiled():
     assert error(NxValueError, nx.jit, abs, on_conflict="x") == "on_conflict is 'raise', 'force' or 'reuse', got 'x'"
     assert error(NxValueError, nx.jit, abs, compiler="x") == (
         "there is no compiler 'x'.\n"
-        "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
+        "  The compilers are 'auto', 'evaluator', 'numba', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a "
+        "second GPU."
     )
 
 

@@ -17,7 +17,8 @@ _OTHERS = frozenset([
     "load_ipython_extension", "map_leaves", "host_call", "check", "checked",
     "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map",
     "no_compile", "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan",
-    "serialize", "debug_nans", "set_threads", "stream", "template", "unload_ipython_extension", "unroll",
+    "serialize", "debug_nans", "set_threads", "stream", "template", "to_numba_source",
+    "unload_ipython_extension", "unroll",
     "value_and_grad", "vjp", "vmap", "while_",
 ])  # fmt: skip
 #: What is told about a tensor, or made of it, that is no tensor.
