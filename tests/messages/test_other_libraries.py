@@ -191,7 +191,9 @@ def test_completion_offers_what_is_there(code, use_jedi):
 
 
 def test_dir_shows_the_public_names():
-    assert sorted(dir(nx)) == sorted([*nx.__all__, "__version__", "nn", "optim", "training"])
+    assert sorted(dir(nx)) == sorted(
+        [*nx.__all__, "__version__", "integrate", "interpolate", "nn", "optim", "optimize", "training"]
+    )
     assert sorted(dir(nx.linalg)) == sorted(nx.linalg.__all__)
     assert sorted(dir(nx.random)) == sorted(nx.random.__all__)
 
