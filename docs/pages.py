@@ -284,9 +284,7 @@ def _numpy_names() -> str:
     ]
     text += _heading("Methods and attributes of arrays") + _names(methods)
     text += _heading("Not there")
-    text += (
-        "What ``numpy.random`` draws, the running program asks NumPy for, one call at a time; faster numbers come\n"
-    )
+    text += "What ``numpy.random`` draws, the running program asks NumPy for, one call at a time; faster numbers come\n"
     text += "from the keys of :func:`nxkernel.random.key`. And these, which are refused by name:\n\n"
     return text + _names(missing_numpy_names())
 

@@ -64,7 +64,10 @@ def get_threads() -> int:
 
 
 def set_threads(count: int) -> None:
-    """Run kernels on at most `count` threads from now on; results are the same bits for any number."""
+    """Run kernels on at most `count` threads from now on; results are the same bits for any number.
+
+    At first they run on as many as there are processors, or as the environment variable ``NXKERNEL_THREADS`` says.
+    """
     registry.get(registry.BUILT_IN).set_threads(count)
     for compiler in registry.made():
         if compiler.name != registry.BUILT_IN:

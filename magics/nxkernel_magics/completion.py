@@ -66,7 +66,7 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
             return ["checked=True", "checked=False"]
         if typed.startswith("compiler="):
             return [f"compiler={name}" for name in _compilers()]
-        return [f"{name}=" for name in current()]
+        return [f"{name}=" for name in (*current(), "threads")]
     if command == "why":
         return list(definitions(known))
     if command not in _FLAGS or line.count("(") > line.count(")"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -15,7 +16,9 @@ from IPython.core.magic_arguments import argument, magic_arguments
 
 import nxkernel
 import nxkernel_lab
-from nxkernel.definitions.keys.default_options import current
+from nxkernel.compilers import registry
+from nxkernel.definitions.keys.default_options import current, variable
+from nxkernel.definitions.keys.default_options import source as source_of
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView
 from nxkernel.definitions.observe.events import stream
 from nxkernel.errors import NxError
@@ -138,9 +141,11 @@ def events(shell: InteractiveShell, line: str) -> None:
 @magic_arguments("nx options")
 @argument("settings", nargs="*", metavar="KEY=VALUE", help="an option and its new value")
 def options(shell: InteractiveShell, line: str) -> None:
-    """Show the default options of this session, or set some.
+    """Show the default options and where each comes from, or set some.
 
     Example: `%nx options compiler=evaluator`
+
+    Besides, it shows how many threads kernels run on, and the environment variables of nxkernel that are set.
     """
     settings = {}
     for setting in parse(options.parser, line).settings:
@@ -148,12 +153,19 @@ def options(shell: InteractiveShell, line: str) -> None:
         if not equals:
             raise UsageError(f"%nx options takes KEY=VALUE, such as compiler=evaluator; got {setting!r}.")
         settings[key] = _value(value)
+    threads = settings.pop("threads", None)
     try:
         nxkernel.global_default_options(**settings)
+        if threads is not None:
+            nxkernel.set_threads(threads)
+        lines = [f"{key} = {value!r}{_MEANT.get((key, value)) or f', {source_of(key)}'}"
+                 for key, value in current().items()]  # fmt: skip
+        lines.append(f"threads = {nxkernel.get_threads()}, {registry.get(registry.BUILT_IN).threads_by()}")
     except NxError as error:
         raise UsageError(str(error)) from None
-    for key, value in current().items():
-        print(f"{key} = {value!r}{_MEANT.get((key, value), '')}")
+    told = set(map(variable, (*current(), "threads")))
+    others = [name for name in os.environ if name.startswith("NXKERNEL_") and name not in told]
+    print("\n".join([*lines, *(f"{name} = {os.environ[name]!r}" for name in sorted(others))]))
 
 
 @magic_arguments("nx source")

@@ -255,6 +255,10 @@ class Compiler(Protocol):
             For a count that there cannot be.
         """
 
+    def threads_by(self) -> str:
+        """What says how many these are: ``"this process"``, an environment variable, or ``"built in"``."""
+        return "built in"
+
     def code_in_memory(self) -> list[CodeInMemory]:
         """The machine code that the compiler has loaded."""
         return []

@@ -19,6 +19,17 @@ _KINDS = inspect.Parameter
 _CLASSES = (type(np.sum), python.FunctionType, python.BuiltinFunctionType)
 
 
+class _LeftOut:
+    """The class of :data:`LEFT_OUT`."""
+
+    def __repr__(self) -> str:
+        return "None"
+
+
+#: A default that stands for another one, which the function itself has: where a call leaves it out, nothing is passed.
+LEFT_OUT = _LeftOut()
+
+
 class Forwarded:
     """A function of NumPy's that can be traced: it passes on what a call gives, and leaves defaults to NumPy.
 
@@ -88,7 +99,7 @@ def open_signature(parameters: Iterable[inspect.Parameter]) -> inspect.Signature
     Only what a call gives is passed on: the counterpart may lack the rest.
     """
     kept = [one for one in parameters if one.kind not in (one.KEYWORD_ONLY, one.VAR_KEYWORD)]
-    kept = [one if one.default is one.empty else one.replace(default=None) for one in kept]
+    kept = [one if one.default is one.empty else one.replace(default=LEFT_OUT) for one in kept]
     return inspect.Signature([*kept, _KINDS("options", _KINDS.VAR_KEYWORD)])
 
 

@@ -1,14 +1,17 @@
+import os
 import re
 
 import numpy as np
 import pytest
 
+import nxkernel as nx
+from nxkernel.definitions.keys import default_options
 from nxkernel_magics.subcommands import COMMANDS
 
 SCALE = "%%defn\ndef scale(x, *, k=2.0):\n    return x * k\n"
 
 #: What no option for rules of types is shown as.
-BY_TEXT = "promotion = None: the text of each function says whose rules hold\nchecked = False\n"
+BY_TEXT = "promotion = None: the text of each function says whose rules hold\nchecked = False, built in\n"
 
 
 @pytest.fixture
@@ -76,9 +79,9 @@ def test_inspect_of_a_call_that_fails(called):
         "UsageError: %nx inspect takes a call of a definition, and `len([])` calls a builtin_function_or_method.\n"
         "  Decorate the function with nx.defn, or begin its cell with %%defn.\n"
     )
-    ran = called.run("%nx inspect scale('three')")
+    ran = called.run("%nx inspect scale(object())")
     assert not ran.success
-    assert "got a str for 'x'" in ran.out
+    assert "got an object for 'x'" in ran.out
     assert "nxkernel_magics" not in ran.out
 
 
@@ -198,10 +201,60 @@ def test_events_of_nothing(shell):
     assert shell.run("%nx events -n 0").err == "UsageError: -n takes a positive number of events, got 0.\n"
 
 
-def test_options_are_shown_and_set(shell):
-    assert shell.run("%nx options").out == f"compiler = 'numba_cpu'\n{BY_TEXT}"
-    assert shell.run("%nx options compiler=evaluator").out == f"compiler = 'evaluator'\n{BY_TEXT}"
-    assert shell.run("%nx options").out == f"compiler = 'evaluator'\n{BY_TEXT}"
+@pytest.fixture
+def settings(shell, monkeypatch):
+    """A shell without environment variables of nxkernel's, and what sets some."""
+    for name in [name for name in os.environ if name.startswith("NXKERNEL_") or name == "NUMBA_NUM_THREADS"]:
+        monkeypatch.delenv(name)
+    default_options.reset()
+
+    def set_(**values):
+        for name, value in values.items():
+            monkeypatch.setenv(name, value)
+        default_options.reset()
+
+    yield shell, set_
+    default_options.reset()
+
+
+def test_options_are_shown_and_set(settings):
+    shell, _ = settings
+    rest = f"{BY_TEXT}threads = {nx.get_threads()}, built in\n"
+    assert shell.run("%nx options").out == f"compiler = 'numba_cpu', built in\n{rest}"
+    for line in ("%nx options compiler=evaluator", "%nx options"):
+        assert shell.run(line).out == f"compiler = 'evaluator', this process\n{rest}"
+    with nx.default_options(promotion="numpy"):
+        assert "promotion = 'numpy', this context\n" in shell.run("%nx options").out
+
+
+def test_options_tell_which_variable_they_come_from(settings):
+    shell, set_ = settings
+    set_(NXKERNEL_COMPILER="evaluator", NXKERNEL_PROMOTION="nx", NXKERNEL_THREADS="3", NXKERNEL_CPU="x86-64-v3")
+    set_(NXKERNEL_CHECKED="1")
+    assert shell.run("%nx options").out == (
+        "compiler = 'evaluator', NXKERNEL_COMPILER\n"
+        "promotion = 'nx', NXKERNEL_PROMOTION\n"
+        "checked = True, NXKERNEL_CHECKED\n"
+        f"threads = {nx.get_threads()}, NXKERNEL_THREADS\n"
+        "NXKERNEL_CPU = 'x86-64-v3'\n"
+    )
+    assert shell.run("%nx options compiler=numba_cpu").out.startswith("compiler = 'numba_cpu', this process\n")
+    set_(NXKERNEL_COMPILER="gcc")
+    assert "the environment variable NXKERNEL_COMPILER is 'gcc': there is no compiler 'gcc'" in (
+        shell.run("%nx options").err
+    )
+
+
+def test_threads_are_an_option_of_the_session(settings):
+    shell, _ = settings
+    before = nx.get_threads()
+    assert f"threads = {before}, built in" in shell.run(f"%nx options threads={before}").out
+    assert "the number of threads is from 1 to" in shell.run("%nx options threads=0").err
+    try:
+        where = "this process" if before > 1 else "built in"
+        assert f"threads = 1, {where}" in shell.run("%nx options threads=1").out
+    finally:
+        nx.set_threads(before)
 
 
 def test_wrong_options(shell):

@@ -77,6 +77,10 @@ class NumbaCpu(Compiler):
         """See :func:`nxkernel.set_threads`."""
         threading_layer.set_threads(count)
 
+    def threads_by(self) -> str:
+        """What says how many threads there are."""
+        return threading_layer.source()
+
     def code_in_memory(self) -> list[CodeInMemory]:
         """The loaded code: kernels, programs, and shared functions such as the thread pool."""
         return [CodeInMemory(_kind(name), *each) for name, each in code_store.loaded().items()]

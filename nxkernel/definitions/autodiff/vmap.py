@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import functools
 import inspect
 from collections.abc import Callable, Sequence
@@ -12,10 +13,11 @@ from nxkernel.definitions.autodiff import differentiated_variables
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.flow.control.checks import InnerChecks
 from nxkernel.definitions.keys import callables, containers
-from nxkernel.definitions.tracing import subgraphs
+from nxkernel.definitions.tracing import dialects, subgraphs
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.messages.grammar import a, counted
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.operand import Operand, entry_spec
 from nxkernel.ops.machinery.dispatch import apply, operand
 from nxkernel.primitives import Spec
@@ -38,7 +40,8 @@ def vmap(
         ``@nx.defn`` they are loops of the program.
     in_axes : int, None or container of them
         Along which axis the entries of the arguments lie: for all of them, or a tuple with one for each, which may be a
-        container like the argument. None says that every entry is given the same. Negative ones count from the end.
+        container like the argument. None says that every entry is given the same, and so are functions, texts and None,
+        which have no axes. Negative ones count from the end.
     out_axes : int, None or container of them
         Along which axis those of the result lie; None for a result that is the same for every entry.
     promotion : {"nx", "numpy"}, optional
@@ -68,6 +71,8 @@ def vmap(
     @functools.wraps(function, updated=())
     def mapped(*args: Any, **options: Any) -> Any:
         args, options = differentiated_variables.by_position(function, args, options)
+        while args and args[-1] is Default.SHARED:
+            args.pop()
         arguments = _Arguments(callables.signature(function), args, in_axes, name)
         call = differentiated_variables.guard_shared_arrays(function, name, args, options)
 
@@ -101,8 +106,14 @@ def vmap(
     return differentiated_variables.of(function, mapped, promotion)
 
 
+class Default(enum.Enum):
+    """What stands for the default of an argument that a call of a vectorized function leaves out."""
+
+    SHARED = "the same in every entry"
+
+
 def _left_out(one: inspect.Parameter) -> inspect.Parameter:
-    return one if one.default is one.empty or one.kind is one.KEYWORD_ONLY else one.replace(default=None)
+    return one if one.default is one.empty or one.kind is one.KEYWORD_ONLY else one.replace(default=Default.SHARED)
 
 
 class _Arguments:
@@ -123,15 +134,17 @@ class _Arguments:
     def __init__(self, signature: inspect.Signature, args: Sequence[Any], in_axes: Axes, name: str) -> None:
         axes = _for_each(in_axes, len(args), name)
         paths = _paths(signature, len(args))
-        defaults = [one.default for one in signature.parameters.values()]
-        self._args = [defaults[axis_] if value is None else value for axis_, value in enumerate(args)]
+        # A default of NumPy's own is None for most functions, and the rest do without.
+        defaults = [None if one.default is LEFT_OUT else one.default for one in signature.parameters.values()]
+        self._args = [defaults[place] if value is Default.SHARED else value for place, value in enumerate(args)]
         self._parts: list[tuple[Any, list[Any], list[int | None]] | None] = []
         self.values: list[Operand] = []
         self.specs: list[tuple[str, Spec]] = []
         sizes: list[tuple[int, str, int]] = []
         names: set[str | None] = set()
         for arg, axis, path in zip(args, axes, paths, strict=True):
-            if axis is None or arg is None:
+            if axis is None or dialects.is_static(arg, dialects.current()):
+                # What is no data has no entries.
                 self._parts.append(None)
                 continue
             leaves: list[tuple[str, Any]] = []

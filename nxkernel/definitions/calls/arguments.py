@@ -73,8 +73,6 @@ class CallArguments:
         The leaves on a device that are given away.
     order : tuple of str
         What the function takes as ``**options``, in the order of the call.
-    left_out : tuple of (str, Any)
-        The texts and None that it takes for arguments that the call leaves out.
     inputs_now : mapping
         The numbers that were constants of programs before this call, each with what its event says of it.
     host_results : HostResults
@@ -102,7 +100,6 @@ class CallArguments:
         "inputs_now",
         "keywords",
         "kinds",
-        "left_out",
         "names",
         "options",
         "order",
@@ -135,7 +132,6 @@ class CallArguments:
         owner: tuple = (),
         donated: Collection[str] = (),
         order: tuple[str, ...] = (),
-        left_out: tuple[tuple[str, Any], ...] = (),
         inputs_now: Mapping[str, str] = MappingProxyType({}),
         held: Sequence[tuple[str, Any]] = (),
     ) -> None:
@@ -161,7 +157,7 @@ class CallArguments:
         self.dialect, self.keywords, self.placed = dialect, tuple(keywords), placed
         self.checked = default_options.checked()
         self.hooks, self.owner, self.order = frozenset(hooks), owner, order
-        self.left_out, self.inputs_now = left_out, inputs_now
+        self.inputs_now = inputs_now
         self.host_results = HostResults()
         #: What a function sees apart though types and shapes are equal: weak numbers, and, if it is NumPy's, arrays.
         self.kinds = tuple([kind_of(value, dialect == dialects.NUMPY) for value in self.values])
@@ -192,7 +188,6 @@ class CallArguments:
             tuple(self._option_states.items()),
             self.keywords,
             self.order,
-            self.left_out,
             self._aliases(),
             self._options_again() if self.identifies else (),
             self.snapshot.ident,
@@ -341,13 +336,16 @@ class CallArguments:
         """Python numbers that may be made static because tracing stopped with an error: those that it asked for.
 
         In NumPy programs, without a hint, whole numbers come first, then floats. By the rules of Nx, numbers are
-        tensors: those alone become static that a whole number was asked for, such as a shape.
+        tensors: those alone become static that a whole number was asked for, such as a shape, and truths that say what
+        is traced.
         """
         open_, asked = self._open_numbers(), getattr(error, "value", None)
         if self.dialect == dialects.NX:
-            if asked is None or not asked.type.is_integer or asked.type is types.bool_:
-                return set()
-            return _needed(error) & {path for path, value in open_.items() if type(value) is int}
+            needed = {path: open_[path] for path in _needed(error) & open_.keys()}
+            of_numbers = asked is not None and asked.type.is_integer and asked.type is not types.bool_
+            return {
+                path for path, value in needed.items() if type(value) is bool or (of_numbers and type(value) is int)
+            }
         whole = {path for path, value in open_.items() if isinstance(value, int)}
         return _needed(error) & open_.keys() or whole or set(open_)
 
@@ -410,8 +408,6 @@ class CallArguments:
         for path in self.assigned:
             spec, text = found[f"argument {path}"]
             found[f"argument {path}"] = ((spec, "assigned"), f"{text} (assigned into)")
-        for name, value in self.left_out:
-            found[f"argument {name}"] = (value, describe(value))
         for name, value in self.options.items():
             if constant(value) is not None:
                 kind = "argument" if name in self.placed else "option"

@@ -5,10 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from nxkernel.definitions.calls import explanations
 from nxkernel.definitions.calls.arguments import CallArguments
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
+from nxkernel.definitions.calls.graph_cache import CachedProgram, Learned
+from nxkernel.definitions.calls.missed_calls import MissedCall
 from nxkernel.definitions.keys import argument_errors
 from nxkernel.definitions.keys.static_arguments import Names
+from nxkernel.definitions.keys.static_values import describe
+from nxkernel.definitions.observe.key_changes import MADE_ANEW, changes, lines
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hooks
 from nxkernel.definitions.tracing import dialects, whose_rules
@@ -21,6 +26,9 @@ class Compiled(Definition[Parameters, Result]):
 
     #: Whose rules hold where the text leaves it open, whatever a call passes.
     _rules_of_templates: str | None = None
+    #: The program that was compiled for the templates, and what was known of their numbers then.
+    program: CachedProgram | None = None
+    _fixed: Learned | None = None
 
     def __init__(
         self,
@@ -48,8 +56,12 @@ class Compiled(Definition[Parameters, Result]):
             tuple(zip(arguments.paths, arguments.specs, strict=True)),
         )
         self._call_text = arguments.signature(self.__name__)
-        #: The program that was compiled for the templates.
-        self.program = self._program(arguments)[0]
+        _refuse_anew(self.__name__, arguments.anew)
+        program = self._program(arguments)[0]
+        group = self._entry_group
+        if group.known(program.ident) is not program:
+            raise _not_ahead(self.__name__, group.unkept[1] if group.unkept is not None else "")
+        self.program, self._fixed = program, group.learned
         #: Positional arguments that are static values, and numbers that the trace needed as such.
         self._settled = _settled(arguments)
 
@@ -62,6 +74,10 @@ class Compiled(Definition[Parameters, Result]):
     @property
     def _silent(self) -> bool:
         return super()._rules() is None
+
+    @property
+    def _learned(self) -> Learned:
+        return self._fixed or super()._learned
 
     def _notes_of_defaults(self, *_: Any) -> dict[str, str]:
         """Nothing: its numbers are inputs, whatever their defaults."""
@@ -88,25 +104,51 @@ class Compiled(Definition[Parameters, Result]):
         settled = _settled(arguments)
         settled = {name: settled[name] for name in self._settled if name in settled}
         if arguments.structures != self._structures or specs != self._expected or settled != self._settled:
-            raise NxTypeError(self._mismatch(dict(specs), settled))
+            raise NxTypeError(self._mismatch(dict(specs), settled, arguments))
+        if self._find(arguments, self._own) is None:
+            raise self._changed(lines(changes(self.program.parts, arguments.parts())))
         return arguments
 
-    def _mismatch(self, specs: dict[str, Spec], settled: dict[str, Any]) -> str:
+    def _own(self, ident: tuple) -> CachedProgram | None:
+        """The program, if it answers calls with this key."""
+        return self.program if self.program is not None and self.program.ident == ident else None
+
+    def _program(self, arguments: CallArguments) -> tuple[CachedProgram, bool]:
+        """The program that was compiled, also where others have taken its room in the cache."""
+        return super()._program(arguments) if self.program is None else (self.program, True)
+
+    def _missed(self, arguments: CallArguments, found: tuple[CachedProgram, Sequence[int]] | None = None) -> MissedCall:
+        if found is not None and self.program is not None:
+            raise self._changed(explanations.other_values(*found).reason)
+        return super()._missed(arguments, found)
+
+    def _changed(self, reasons: Sequence[str]) -> NxTypeError:
+        """The error for a call that its program is no answer to, since other things than its arguments changed."""
+        return NxTypeError(
+            message(
+                f"{self.__name__} was compiled for other values of what it reads, and compiles nothing again.",
+                *(reasons or [MADE_ANEW]),
+                "Make what changes an argument, compile it again with nx.compile, or use nx.jit, which compiles for "
+                "whatever comes.",
+            )
+        )
+
+    def _mismatch(self, specs: dict[str, Spec], settled: dict[str, Any], arguments: CallArguments) -> str:
         expected = dict(self._expected)
-        lines = [
+        told = [
             f"{path}: expected {spec}, got {specs.get(path, 'nothing')}"
             for path, spec in expected.items()
             if specs.get(path) != spec
         ]
-        lines += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
-        lines += [
-            f"{name}: expected the static value {value!r}, got {settled[name]!r}"
+        told += [f"{path}: got {spec}, which is not expected" for path, spec in specs.items() if path not in expected]
+        told += [
+            f"{name}: expected the static value {describe(value)}, got {describe(settled[name])}"
             for name, value in self._settled.items()
             if name in settled and settled[name] != value
         ]
         return message(
             f"{self.__name__} was compiled for other arguments.",
-            *(lines or ["The containers of the arguments are built differently."]),
+            *(told or lines(changes(self.program.parts, arguments.parts()))),
             "Compile it again with nx.compile for these, or use nx.jit, which compiles for whatever comes.",
         )
 
@@ -140,13 +182,14 @@ def compile(
     Returns
     -------
     Compiled
-        Takes arguments of exactly these types and shapes. Captured values are compared as always: after a captured
-        number has changed, the next call compiles again.
+        Takes arguments of exactly these types and shapes, and never compiles again. Captured arrays are read at each
+        call, as always, and other captured values are compared.
 
     Raises
     ------
     NxTypeError
-        If it is called with other types or shapes.
+        For a function that every call would trace, as it reads a file or a clock. When it is called with other types,
+        shapes or static values, or after what it captures has changed, with what that is.
 
     Examples
     --------
@@ -166,3 +209,20 @@ def compile(
 def _settled(arguments: CallArguments) -> dict[str, Any]:
     """The static arguments of a call, by name."""
     return {name: arguments.options[name] for name in arguments.placed} | dict(arguments.fixed_values())
+
+
+def _refuse_anew(name: str, captures: Mapping[str, str]) -> None:
+    """Refuse a function that reads what cannot be compared, so that each call traces it."""
+    if captures:
+        label, what = next(iter(captures.items()))
+        raise _not_ahead(name, f"It reads {label.partition(' ')[2]}, {what}: pass that as an argument.")
+
+
+def _not_ahead(name: str, why: str) -> NxTypeError:
+    return NxTypeError(
+        message(
+            f"{name} cannot be compiled once for all: each call would trace it.",
+            *([why] if why else []),
+            "nx.jit compiles for whatever comes.",
+        )
+    )

@@ -55,6 +55,10 @@ def defn(
     and tensors, and assignments like ``x[i] = v`` become part of the compiled program, and so do those of the plain
     functions that it calls. Called by another definition, it becomes part of that definition's graph.
 
+    Functions, texts, None, types, slices, members of enumerations, and tuples, lists and dicts of these alone are
+    static by position, too: each new one is a program of its own. So are Python's truth values, where tracing needs
+    their values.
+
     Parameters
     ----------
     function : callable
@@ -96,6 +100,12 @@ def defn(
     ...     return steps
     >>> int(collatz(27))
     111
+
+    >>> @nx.defn
+    ... def objective(predict, loss, w, x, y):
+    ...     return loss(predict(w, x), y)
+    >>> float(objective(nx.multiply, lambda p, y: nx.sum((p - y) ** 2), 2.0, nx.tensor([1.0, 2.0]), 3.0))
+    2.0
     """
     given = {
         "compiler": compiler,
@@ -141,6 +151,19 @@ def deftransform(function: Marked) -> Marked:
     ...     return t
     >>> _ = nx.jit(lambda t: show(t) + 1)(nx.tensor([1.0, 2.0]))
     tracing f32[2]
+
+    What it is given besides tensors is known while it runs, so that it can match on a tuple of tags:
+
+    >>> @deftransform
+    ... def activation(t, tags):
+    ...     match tags:
+    ...         case ("relu", "leaky"):
+    ...             return nx.select(t > 0, t, 0.01 * t)
+    ...         case ("relu", *_):
+    ...             return nx.max(t, 0)
+    ...     raise ValueError(f"no activation is {tags}")
+    >>> nx.defn(lambda t, tags: activation(t, tags))(nx.tensor([-1.0, 2.0]), ("relu", "plain")).to_list()
+    [0.0, 2.0]
     """
     if not callable(function):
         raise NxTypeError(f"nx.deftransform marks a function, got {a(type(function).__name__)}")
@@ -148,24 +171,50 @@ def deftransform(function: Marked) -> Marked:
     return function
 
 
+@overload
 def jit(
     function: Callable[Parameters, Result],
     *,
     compiler: str | None = None,
     promotion: str | None = None,
-    on_conflict: str = "raise",
+    on_conflict: str = "reuse",
     static_argnames: Names = None,
     static_argnums: Numbers = None,
     donate_argnames: Names = None,
     donate_argnums: Numbers = None,
     hooks: Hooks = None,
-) -> Definition[Parameters, Result]:
+) -> Definition[Parameters, Result]: ...
+@overload
+def jit(
+    *,
+    compiler: str | None = None,
+    promotion: str | None = None,
+    on_conflict: str = "reuse",
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    donate_argnames: Names = None,
+    donate_argnums: Numbers = None,
+    hooks: Hooks = None,
+) -> Callable[[Callable[Parameters, Result]], Definition[Parameters, Result]]: ...
+def jit(
+    function: Callable[..., Any] | None = None,
+    *,
+    compiler: str | None = None,
+    promotion: str | None = None,
+    on_conflict: str = "reuse",
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    donate_argnames: Names = None,
+    donate_argnums: Numbers = None,
+    hooks: Hooks = None,
+) -> Any:
     """Compile a function when it is called, by the types and shapes of its arguments.
 
     Parameters
     ----------
-    function : callable
-        It is traced as it is, so its Python loops are unrolled; in a function with ``@nx.defn`` they are loops of the
+    function : callable, optional
+        Without one, the result takes it, as a decorator with options does: ``@nx.jit(compiler="evaluator")``. It is
+        traced as it is, so its Python loops are unrolled; in a function with ``@nx.defn`` they are loops of the
         program. One that follows NumPy's rules is rewritten as that is where it cannot be traced as it is: where an
         ``if``, a ``while`` or an assignment asks for what only the running program knows.
     compiler : str, optional
@@ -173,11 +222,12 @@ def jit(
         (:func:`nxkernel.default_options`).
     promotion : {"nx", "numpy"}, optional
         Whose rules hold, as :func:`nxkernel.defn` takes it.
-    on_conflict : {"raise", "force", "reuse"}
-        What a call does while another function is being traced: an error, a compilation of its own, or a part of that
-        function's graph.
+    on_conflict : {"reuse", "raise", "force"}
+        What a call does while another function is being traced: it becomes a part of that function's graph, whose
+        compiler counts then; it is an error; or it is compiled on its own.
     static_argnames, static_argnums : optional
-        Positional parameters that are static values, as :func:`nxkernel.defn` takes them.
+        Positional parameters that are static values, as :func:`nxkernel.defn` takes them. Functions, texts, None and
+        types are static by themselves.
     donate_argnames, donate_argnums : optional
         Positional parameters, by name or position, whose tensors are not needed after the call. The memory of those on
         a device is reused for results of the same type and shape, and using such a tensor again is an error. Tensors
@@ -197,7 +247,30 @@ def jit(
 
     >>> nx.jit(lambda t: t + 1)(nx.tensor([1, 2]))
     Tensor([2, 3], s64[2])
+
+    >>> @nx.jit(hooks={"sum": print})
+    ... def shifted(t):
+    ...     return t - nx.hook(nx.sum(t), "sum")
+    >>> shifted(nx.tensor([1, 2]))
+    3
+    Tensor([-2, -1], s64[2])
     """
+    given = {
+        "compiler": compiler,
+        "promotion": promotion,
+        "on_conflict": on_conflict,
+        "static_argnames": static_argnames,
+        "static_argnums": static_argnums,
+        "donate_argnames": donate_argnames,
+        "donate_argnums": donate_argnums,
+        "hooks": hooks,
+    }
+    return functools.partial(_jit, **given) if function is None else _jit(function, **given)
+
+
+def _jit(
+    function: Callable[..., Any], *, promotion: str | None, on_conflict: str, hooks: Hooks, **more: Any
+) -> Definition:
     if on_conflict not in ("raise", "force", "reuse"):
         raise NxValueError(f"on_conflict is 'raise', 'force' or 'reuse', got {on_conflict!r}")
     if not callable(function):
@@ -207,20 +280,16 @@ def jit(
                 "To compile and call at once, write nx.jit_apply(fun, [arguments]).",
             )
         )
-    more: dict[str, Any] = {"static_argnames": static_argnames, "donate_argnames": donate_argnames}
     if isinstance(function, Definition):
-        if static_argnames is None and static_argnums is None:
+        if more["static_argnames"] is None and more["static_argnums"] is None:
             more["static_argnames"] = function.static
-        if donate_argnames is None and donate_argnums is None:
+        if more["donate_argnames"] is None and more["donate_argnums"] is None:
             more["donate_argnames"] = function.donated
         more |= {"syntax": function.syntax, "ruled_by": function.ruled_by}
         promotion = promotion or function.promotion
         hooks = function.hooks | hook_delivery.checked(hooks)
         function = function.__nx_function__
-    return Definition(
-        function, compiler=compiler, promotion=promotion, on_conflict=on_conflict, static_argnums=static_argnums,
-        donate_argnums=donate_argnums, hooks=hooks, **more,
-    )  # fmt: skip
+    return Definition(function, promotion=promotion, on_conflict=on_conflict, hooks=hooks, **more)
 
 
 def jit_apply(
@@ -230,7 +299,12 @@ def jit_apply(
     *,
     compiler: str | None = None,
     promotion: str | None = None,
-    on_conflict: str = "raise",
+    on_conflict: str = "reuse",
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    donate_argnames: Names = None,
+    donate_argnums: Numbers = None,
+    hooks: Hooks = None,
 ) -> Result:
     """Compile a function and call it: ``nx.jit(function)(*arguments, **options)``.
 
@@ -241,7 +315,7 @@ def jit_apply(
         Its positional arguments.
     options : dict, optional
         Its options.
-    compiler, promotion, on_conflict : str, optional
+    compiler, promotion, on_conflict, static_argnames, static_argnums, donate_argnames, donate_argnums, hooks
         As :func:`nxkernel.jit` takes them.
 
     Returns
@@ -255,10 +329,21 @@ def jit_apply(
     6.0
     """
     argument_errors.check_list("jit_apply", "arguments", arguments)
-    return jit(function, compiler=compiler, promotion=promotion, on_conflict=on_conflict)(*arguments, **(options or {}))
+    compiled = jit(
+        function, compiler=compiler, promotion=promotion, on_conflict=on_conflict, static_argnames=static_argnames,
+        static_argnums=static_argnums, donate_argnames=donate_argnames, donate_argnums=donate_argnums, hooks=hooks,
+    )  # fmt: skip
+    return compiled(*arguments, **(options or {}))
 
 
-def debug_expr(function: Callable[Parameters, Any], *, promotion: str | None = None) -> Callable[Parameters, Any]:
+def debug_expr(
+    function: Callable[Parameters, Any],
+    *,
+    promotion: str | None = None,
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    hooks: Hooks = None,
+) -> Callable[Parameters, Any]:
     """A function that returns the traced expression of `function` instead of running it.
 
     Parameters
@@ -266,6 +351,10 @@ def debug_expr(function: Callable[Parameters, Any], *, promotion: str | None = N
     function : callable or definition
     promotion : {"nx", "numpy"}, optional
         Whose rules hold, as :func:`nxkernel.defn` takes it.
+    static_argnames, static_argnums : optional
+        Positional parameters that are static values, as :func:`nxkernel.defn` takes them.
+    hooks : dict, optional
+        Functions by the names of :func:`nxkernel.hook` calls. None is called, as nothing runs.
 
     Returns
     -------
@@ -285,9 +374,9 @@ def debug_expr(function: Callable[Parameters, Any], *, promotion: str | None = N
       c = add b, 1.0   f32[2]
     >
     """
-    definition = function
-    if not isinstance(function, Definition) or promotion is not None:
-        definition = jit(function, promotion=promotion)
+    definition = jit(
+        function, promotion=promotion, static_argnames=static_argnames, static_argnums=static_argnums, hooks=hooks
+    )
     return TracedFunction(definition, function)
 
 
@@ -297,6 +386,9 @@ def debug_expr_apply(
     options: Mapping[str, Any] | None = None,
     *,
     promotion: str | None = None,
+    static_argnames: Names = None,
+    static_argnums: Numbers = None,
+    hooks: Hooks = None,
 ) -> Any:
     """The traced expression of ``function(*arguments, **options)``.
 
@@ -307,8 +399,8 @@ def debug_expr_apply(
         Its positional arguments.
     options : dict, optional
         Its options.
-    promotion : {"nx", "numpy"}, optional
-        Whose rules hold, as :func:`nxkernel.defn` takes it.
+    promotion, static_argnames, static_argnums, hooks
+        As :func:`debug_expr` takes them.
 
     Returns
     -------
@@ -332,7 +424,10 @@ def debug_expr_apply(
         )
     if not isinstance(options, Mapping | None):
         raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
-    return debug_expr(function, promotion=promotion)(*arguments, **(options or {}))
+    traced = debug_expr(
+        function, promotion=promotion, static_argnames=static_argnames, static_argnums=static_argnums, hooks=hooks
+    )
+    return traced(*arguments, **(options or {}))
 
 
 def eval_shape(function: Callable[..., Any], *arguments: Any, promotion: str | None = None, **options: Any) -> Any:

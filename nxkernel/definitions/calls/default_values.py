@@ -10,6 +10,7 @@ from typing import Any
 from nxkernel.definitions.calls.graph_cache import CacheEntryGroup
 from nxkernel.definitions.keys.fast_keys import CallForm
 from nxkernel.definitions.keys.static_values import constant, describe
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.ops.machinery.dispatch import is_number
 
 _NUMBERS = (int, float, complex)
@@ -61,19 +62,19 @@ class DefaultValues:
         if form is None or form.fixed is not fixed:
             if len(self._forms) >= _FORMS:
                 self._forms.clear()
-            following = self._following(count, key[2:], of_numpy)
+            following = self._following(count, key[2:])
             form = CallForm(count, following, key[2:], self._positional, static, fixed, of_numpy)
             self._forms[key] = form
         return form
 
-    def _following(self, count: int, named: tuple[str, ...], of_numpy: bool) -> list[tuple[str, Any]]:
+    def _following(self, count: int, named: tuple[str, ...]) -> list[tuple[str, Any]]:
         """The arguments after those by position, with their defaults, up to the last that the long way may not see."""
         following: list[tuple[str, Any]] = []
         last = 0
         for parameter in self._positional[count:]:
             if parameter.name not in named or parameter.kind is parameter.POSITIONAL_ONLY:
-                if parameter.default is parameter.empty or not (of_numpy or _is_data(parameter.default)):
-                    # The long way says what is missing; by Nx's rules texts and None are no arguments.
+                if parameter.default is parameter.empty:
+                    # The long way says what is missing.
                     break
                 following.append((parameter.name, parameter.default))
                 if not _is_data(parameter.default):
@@ -83,10 +84,6 @@ class DefaultValues:
                 following.append((parameter.name, parameter.default))
             last = len(following)
         return following[:last]
-
-    def left_out(self, count: int) -> tuple[tuple[str, Any], ...]:
-        """Texts and None that a call with so many arguments by position leaves to the function."""
-        return tuple([(one.name, one.default) for one in self._positional[count:]])
 
     def become_inputs(self, group: CacheEntryGroup, given: Mapping[str, Any], learns: bool) -> dict[str, str]:
         """Have numbers be inputs of programs from now on of which a call has other values; a note for each of these.
@@ -120,4 +117,5 @@ class DefaultValues:
 
 def _is_data(default: Any) -> bool:
     """Whether there is a default, which is no text and not None."""
-    return default is not inspect.Parameter.empty and default is not None and not isinstance(default, str)
+    none = any(default is each for each in (inspect.Parameter.empty, None, LEFT_OUT))
+    return not none and not isinstance(default, str)

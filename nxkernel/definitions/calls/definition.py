@@ -23,7 +23,7 @@ from nxkernel.definitions.calls.arguments import CallArguments, flattened
 from nxkernel.definitions.calls.content_identity import HasPrograms
 from nxkernel.definitions.calls.default_values import DefaultValues
 from nxkernel.definitions.calls.event_reports import report_failure
-from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, entry_group
+from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGroup, Learned, entry_group
 from nxkernel.definitions.calls.missed_calls import MissedCall
 from nxkernel.definitions.captures.snapshot import Snapshot, take_snapshot
 from nxkernel.definitions.flow.operators.call_dispatch import fn, seen
@@ -49,6 +49,7 @@ from nxkernel.errors import NxError
 from nxkernel.fork_safety import cached_property
 from nxkernel.graph import tracing
 from nxkernel.graph.expr import TracedValue
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.scoped_settings import settled
 from nxkernel.tensor.device import tensor_of
 from nxkernel.tensor.tensor import Template, Tensor
@@ -63,6 +64,8 @@ _Rest = ParamSpec("_Rest")
 
 #: Fast paths kept for one snapshot of captures; beyond, they are made anew.
 _FAST_PATHS = 1024
+#: The same where keys hold functions with what these hold, which may be made anew for each call.
+_FEW_PATHS = 16
 #: What appends an argument to a key, by whose rules hold.
 _ADDERS = {dialects.NX: fast_keys.add, dialects.NUMPY: fast_keys.add_of_numpy}
 
@@ -310,7 +313,7 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         if not fast_path.FastPath.is_possible(arguments, program, arrays, args, opts):
             return
         fast_paths = arguments.snapshot.fast_paths
-        if len(fast_paths) >= _FAST_PATHS:
+        if len(fast_paths) >= (_FEW_PATHS if fast_keys.keeps_alive(key) else _FAST_PATHS):
             fast_paths.clear()
         left = fast_path.CallDefaults.of(callables.plain(self._root), arguments.options, len(args), opts)
         if left is not None:
@@ -366,9 +369,9 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
         for path, value in zip(self._names(len(args)), args, strict=True):
             if path in self.static:
                 static_arguments.check(self.__name__, path, value)
-            elif dialect == dialects.NX or not dialects.is_static(value):
+            elif value is not LEFT_OUT and not dialects.is_static(value, dialect):
                 flattened(self.__name__, [path], [value])
-        args = [None if value is containers.LEFT_OUT else value for value in args]
+        args = [None if value is LEFT_OUT else value for value in args]
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         values = options.check(self.__name__, self._signature, opts) | given
@@ -406,10 +409,8 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
     def _bound(self, args: tuple, opts: dict[str, Any], dialect: str, templates: bool) -> CallArguments:
         __tracebackhide__ = True
         names, keywords, more = self._names(len(args)), [], {}
-        left_out = self._defaults.left_out(len(args))
-        if dialect == dialects.NUMPY or self.static:
-            is_static = functools.partial(self._is_static, dialect)
-            args, names, keywords, more = static_arguments.split_static(args, names, is_static)
+        is_static = functools.partial(self._is_static, dialect)
+        args, names, keywords, more = static_arguments.split_static(args, names, is_static)
         order = options.further(self._signature, opts)
         given, opts = options.by_name(self._signature, opts)
         args, names, keywords = (*args, *given.values()), [*names, *given], [*keywords, *given]
@@ -422,15 +423,16 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
                 raise argument_errors.template(self.__name__, path)
         snapshot, captured = self._look()
         notes = self._notes_of_defaults(names, args, not templates)
-        fixed = self._entry_group.static_numbers if dialect == dialects.NUMPY else self._entry_group.fixed
-        placed, assigned, owner = frozenset(more), self._entry_group.assigned, ()
-        if self._entry_group.owned:
+        learned = self._learned
+        fixed = learned.static_numbers if dialect == dialects.NUMPY else learned.fixed
+        placed, assigned, owner = frozenset(more), learned.assigned, ()
+        if learned.owned:
             owner = hook_delivery.owner(self._root)
 
         def arguments(structures: Sequence[Any], leaves: Sequence[Any], held: Sequence[Any]) -> CallArguments:
             return CallArguments(
                 names, args, structures, leaves, values, self.compiler, snapshot, captured, dialect, fixed,
-                keywords, placed, assigned, self.hooks, owner, self.donated, order, left_out, notes, held,
+                keywords, placed, assigned, self.hooks, owner, self.donated, order, notes, held,
             )  # fmt: skip
 
         found = arguments(structures, leaves, held)
@@ -447,13 +449,22 @@ class Definition(HasPrograms, Generic[Parameters, Result]):
             return {}
         return self._defaults.become_inputs(self._entry_group, dict(zip(names, args, strict=True)), learns)
 
+    @property
+    def _learned(self) -> Learned:
+        """What is known of the arguments from traces before."""
+        return self._entry_group.learned
+
     def _is_static(self, dialect: str, name: str, value: Any) -> bool:
-        """Whether an argument is a static value: by request, or in a NumPy program since it is no data."""
+        """Whether an argument is a static value: by request, or since it is no data."""
         __tracebackhide__ = True
         if name in self.static:
             static_arguments.check(self.__name__, name, value)
             return True
-        return dialect == dialects.NUMPY and dialects.is_static(value)
+        if dialects.is_static(value, dialect):
+            return True
+        # What says that an argument is missing is the function's own.
+        parameter = self._signature.parameters.get(name)
+        return parameter is not None and value is parameter.default and containers.is_opaque(value)
 
     def _look(self) -> tuple[Snapshot, list[Any]]:
         """What the function captures, as it is now."""

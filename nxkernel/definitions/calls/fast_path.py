@@ -69,15 +69,14 @@ class CallDefaults:
         #: That dict, and the defaults by position, where one of them counts.
         self.keywords = keywords if self.items else None
         self.defaults = self.function.__defaults__ if placed < self.code.co_argcount else None
-        #: What is held by those that are no constants.
+        #: What is held by options that are no constants.
         self.held: Snapshot | None = None
 
     @classmethod
     def of(cls, function: Any, options: Mapping[str, Any], placed: int, given: Collection[str]) -> CallDefaults | None:
         """What a call with these options takes from the function; None if it has to be read anew at each call."""
         left = cls(function, placed, given)
-        named = [(f"option {name}", value) for name, value in options.items() if name not in given]
-        named = [(name, value) for name, value in named if constant(value) is None]
+        named = [(f"option {name}", value) for name, value in options.items() if constant(value) is None]
         if named:
             left.held = snapshot_of(named)[0]
             if left.held.anew:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
-from collections.abc import Hashable, Iterable, Sequence, Set
+from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from nxkernel import fork_safety
 from nxkernel.compilers.interface import Executable
@@ -109,6 +109,27 @@ class CachedProgram:
         return self.calls - self.new
 
 
+class Learned(NamedTuple):
+    """What the traces of a function have learned about its arguments, which keys depend on.
+
+    Parameters
+    ----------
+    fixed : set of str
+        Python's numbers, by path, whose values tracing needed.
+    static_numbers : set of str
+        Those of NumPy programs: all that are fixed, or constants by their defaults.
+    assigned : dict
+        What is assigned into, and whether as a whole.
+    owned : bool
+        Whether hooks call functions of the definition's own.
+    """
+
+    fixed: Set[str]
+    static_numbers: Set[str]
+    assigned: Mapping[str, bool]
+    owned: bool
+
+
 class CacheEntryGroup:
     """The cache entries of one function: its programs, its hit and miss counts, and what its traces learned."""
 
@@ -154,6 +175,11 @@ class CacheEntryGroup:
         #: The last program that was of no use for later calls, and what is said of it.
         self.unkept: tuple[CachedProgram, str] | None = None
         self._dropped: OrderedDict[int, None] = OrderedDict()
+
+    @property
+    def learned(self) -> Learned:
+        """What traces have learned until now."""
+        return Learned(self.fixed, self.static_numbers, self.assigned, self.owned)
 
     def known(self, ident: Hashable) -> CachedProgram | None:
         """The program for a key, or None, without counting as a use of it."""

@@ -16,7 +16,7 @@ from nxkernel.definitions.calls.graph_cache import CachedProgram, CacheEntryGrou
 from nxkernel.definitions.captures import restoring
 from nxkernel.definitions.captures.snapshot import Snapshot, reached, take_snapshot
 from nxkernel.definitions.devices import device_programs
-from nxkernel.definitions.flow.operators import call_dispatch, random_draws
+from nxkernel.definitions.flow.operators import call_dispatch, random_draws, trace_time_calls
 from nxkernel.definitions.flow.retracing import AssignedError, UndispatchedError, retraced
 from nxkernel.definitions.flow.values import changed_places, negative_indices
 from nxkernel.definitions.keys import argument_errors, source_locations
@@ -84,8 +84,9 @@ class MissedCall:
         #: What stopped the function when it was traced as it is.
         self._stopped: Exception | None = None
         #: Whether it is rewritten since its text needs that, or its loops, which is dropped where it cannot be.
-        found = call_dispatch.has_to_be_dispatched if self._of_numpy else call_dispatch.makes_generator
-        self._by_text = not is_rewritten and ((self._of_numpy and group.long) or found(function))
+        self._is_named = not is_rewritten and trace_time_calls.are_named(function, draws=not self._of_numpy)
+        has_to_be = self._of_numpy and (group.long or call_dispatch.has_to_be_dispatched(function))
+        self._by_text = not is_rewritten and bool(self._is_named or has_to_be)
         #: Whether it has been traced as it is until that became long, for this call or one before.
         self._is_long = group.long is not None
         #: What the function captures after a trace that has changed that.
@@ -208,7 +209,8 @@ class MissedCall:
         except RecursionError as error:
             raise argument_errors.endless(self._name, error) from None
         except (TypeError, AttributeError, ValueError) as error:
-            argument_errors.note_of_lists(error, dict(zip(arguments.names, arguments.given, strict=True)))
+            static = {name: value for name, value in arguments.options.items() if name in arguments.placed}
+            argument_errors.note_of_values(error, dict(zip(arguments.names, arguments.given, strict=True)), static)
             raise
         if not arguments.owner and hook_delivery.is_owned(traced.convention.hooks):
             arguments.owner = hook_delivery.owner(self._function)
@@ -255,7 +257,8 @@ class MissedCall:
 
     def _goes_as_it_is(self, error: NxError) -> bool:
         """Whether a function that cannot be rewritten, or was refused when it was, may be traced as it is."""
-        return isinstance(error, RefusedSyntaxError) or not call_dispatch.has_to_be_dispatched(self._function, True)
+        has_to_be = self._is_named or call_dispatch.has_to_be_dispatched(self._function, True)
+        return isinstance(error, RefusedSyntaxError) or not has_to_be
 
     def _is_to_ask(self, more: set[str]) -> bool:
         """Whether a trace that stopped is to ask for numbers that the program computes: those of Python do not help."""

@@ -87,6 +87,9 @@ def advice(changed: Sequence[Change], arguments: CallArguments, declared: Declar
         return _of_numbers(changed, arguments, declared, programs)
     if programs >= MANY and all(map(_is_of_type, changed)) and len({change.role for change in changed}) == 1:
         return _of_types(changed)
+    static = [name for change in changed if change.role == "argument" for name in change.names]
+    if len(changed) > 1 and len(static) >= len(changed) and {*map(root_of, static)} <= {*arguments.placed}:
+        return f"{_listed(static)} are static arguments: each new value makes a program of its own."
     if len(changed) > 1:
         return ""
     (change,) = changed

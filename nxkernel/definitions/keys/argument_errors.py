@@ -13,6 +13,7 @@ from typing import Any
 
 from nxkernel.container_classes.declarations import hint as class_hint
 from nxkernel.definitions.keys import containers, source_locations
+from nxkernel.definitions.keys.static_values import describe as described
 from nxkernel.errors import CompilationError, ManyArgumentsWarning, NxAttributeError, NxError, NxTypeError, message
 from nxkernel.graph.expr import TracedValue
 from nxkernel.messages import other_libraries
@@ -81,7 +82,7 @@ def no_data(function: str, path: str, value: Any) -> NxTypeError:
         form = next((form for names, form in _MADE_ARRAYS if names & _names(value)), "")
         hint = f"Pass an array: {form.format(path)}." if form else hint
     else:
-        hint = "A container holds tensors and numbers; Python values go in as options, declared after `*`."
+        hint = "A container holds tensors and numbers; Python values are arguments of their own, or options, after `*`."
     what = f"{function}() takes tensors or numbers as positional arguments, got {got} for {path!r}."
     return NxTypeError(message(what, *class_hint(value), hint))
 
@@ -203,21 +204,29 @@ def not_taken(error: Exception) -> NxTypeError | NxAttributeError:
     )
 
 
-def note_of_lists(error: Exception, given: Mapping[str, Any]) -> None:
-    """Tell in an error for a list that an operator does not take which argument is one, and what to pass.
+def note_of_values(error: Exception, data: Mapping[str, Any], static: Mapping[str, Any]) -> None:
+    """Tell in an error for an operand that Python does not take which argument is one, and what to pass.
 
     Parameters
     ----------
     error : Exception
         To which a note is added.
-    given : mapping
-        The arguments by name.
+    data : mapping
+        The arguments that are computed with, by name: a list of numbers may be meant as an array.
+    static : mapping
+        Those that are static values.
     """
-    if not isinstance(error, TypeError) or hasattr(error, "__notes__"):
+    if not isinstance(error, TypeError | AttributeError) or hasattr(error, "__notes__"):
         return
-    for name, value in given.items():
-        if type(value) in (list, tuple) and f"'{type(value).__name__}'" in str(error) and all(map(is_number, value)):
+    text = str(error)
+    for name, value in data.items():
+        if type(value) in (list, tuple) and f"'{type(value).__name__}'" in text and all(map(is_number, value)):
             error.add_note(f"  {name} is a {type(value).__name__} of numbers, as Python has it: pass np.array({name}).")
+            return
+    for name, value in static.items():
+        if f"'{type(value).__name__}'" in text or (isinstance(value, str) and "sequence" in text):
+            what = f"  {name} is {described(value)}, a static argument: to compute with it, pass an array or a number."
+            error.add_note(what)
             return
 
 
@@ -225,9 +234,10 @@ def in_another_trace(function: str) -> CompilationError:
     """The error for a function with ``on_conflict="raise"`` that is called while another one is traced."""
     return CompilationError(
         message(
-            f"{function} was wrapped with nx.jit and is called while another function is traced.",
-            'Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph.',
-            'With "force" it is compiled on its own.',
+            f'{function} was wrapped with nx.jit(fun, on_conflict="raise") and is called while another function is '
+            "traced.",
+            "Without that option it becomes part of that function's graph.",
+            'With on_conflict="force" it is compiled on its own.',
         )
     )
 

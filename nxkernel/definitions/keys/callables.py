@@ -103,7 +103,7 @@ def rest_by_position(
 ) -> tuple[list[Any], dict[str, Any]]:
     """Arguments of a call, where some that go into ``*args`` have names as :func:`rest` makes them.
 
-    These go by position, and so do all before them.
+    These go by position, and so do all before them, and those that cannot be named.
 
     Parameters
     ----------
@@ -119,12 +119,14 @@ def rest_by_position(
     ([1, 2, 3, 4], {})
     """
     many = next((name.partition("[")[0] for name in named if "[" in name), None)
-    if many is None:
-        return [*arguments], named
     placed, left = [*arguments], dict(named)
     parameters = signature.parameters.values()
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    placed += [left.pop(parameter.name, parameter.default) for parameter in positional[len(placed) :]]
+    unnamed = [place for place, p in enumerate(positional) if p.kind is p.POSITIONAL_ONLY and p.name in left]
+    count = max(unnamed, default=-1) + 1 if many is None else len(positional)
+    placed += [left.pop(parameter.name, parameter.default) for parameter in positional[len(placed) : count]]
+    if many is None:
+        return placed, left
     number = len(placed) - len(positional)
     while f"{many}[{number}]" in left:
         placed.append(left.pop(f"{many}[{number}]"))

@@ -27,7 +27,7 @@ from nxkernel.operand import Proxy
 #: How a container is built, without its leaves: :data:`LEAF`, :data:`NOTHING`, or its kind, what belongs to that (such
 #: as the class, the keys of a dict, a static value), and the structures of its parts. Kinds are ``"tuple"``,
 #: ``"list"``, ``"dict"``, ``"object"``, ``"made"`` (by a function), ``"static"``, ``"held"`` (a static value of the
-#: call, by its number), ``"again"`` (repeated), ``"left out"``.
+#: call, by its number), ``"again"`` (repeated).
 Structure: TypeAlias = "str | tuple[str, Any, tuple[Structure, ...]]"
 #: The structure of a single leaf.
 LEAF = "leaf"
@@ -35,9 +35,6 @@ LEAF = "leaf"
 NOTHING = "nothing"
 #: What stays what it is among the parts of a container.
 _TEXTS = (str, bytes)
-
-#: An argument that was left out and whose default is None, so that the function can test for it.
-LEFT_OUT = object()
 
 
 def flatten(
@@ -74,8 +71,6 @@ def flatten(
     NxTypeError
         For a static field with a value that only the running program knows.
     """
-    if value is LEFT_OUT:
-        return ("left out", None, ())
     if type(value) is Static or (texts and isinstance(value, _TEXTS)):
         return _static(value if type(value) is Static else Static(value), path, held)
     before = None if identities is None else identities.repeated(value)
@@ -141,6 +136,11 @@ def inside(value: Any) -> tuple[str, Any, list[tuple[str, Any]]] | None:
         form = form_of(value)
         return None if form is None else ("dict", form, [(f"[{key!r}]", item) for key, item in items_of(value)])
     return None
+
+
+def is_opaque(value: Any) -> bool:
+    """Whether a value is neither a leaf nor a container."""
+    return not is_leaf(value) and inside(value) is None
 
 
 def members(value: Any) -> Iterable[Any] | None:
@@ -219,8 +219,6 @@ def rebuild(
     if structure == NOTHING:
         return None
     kind, detail, children = structure
-    if kind == "left out":
-        return None
     if kind == "static":
         return detail.value
     if kind == "held":
@@ -300,8 +298,6 @@ def describe(structure: Structure) -> str:
     if structure == NOTHING:
         return "None"
     kind, detail, children = structure
-    if kind == "left out":
-        return "None"
     if kind in ("static", "copied"):
         return static_values.describe(detail.value)
     if kind == "held":

@@ -1,13 +1,19 @@
-"""Default options of compilation: for the context at hand, and for the whole process."""
+"""Default options of compilation: for the context at hand, for the whole process, and by environment variables.
+
+``NXKERNEL_COMPILER``, ``NXKERNEL_PROMOTION`` and ``NXKERNEL_CHECKED`` are for a whole machine or project; they are read
+once, when an option is first asked for.
+"""
 
 from __future__ import annotations
 
+import functools
+import os
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 
 from nxkernel.compilers import registry
-from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.errors import NxError, NxTypeError, NxValueError, message
 
 #: The compiler that is ``numba_cuda`` where there is a GPU, and else the one that is built in.
 AUTO = "auto"
@@ -25,11 +31,9 @@ def _merged(before: dict[str, Any], options: dict[str, Any]) -> dict[str, Any]:
     for name in options:
         if name not in _BUILT_IN:
             raise NxTypeError(message(f"there is no default option {name!r}.", f"There are {', '.join(_BUILT_IN)}."))
-    if options.get("compiler") is not None:
-        check(options["compiler"])
-    check_promotion(options.get("promotion"))
-    if not isinstance(options.get("checked", False), bool | None):
-        raise NxTypeError(message(f"checked is True or False, got {options['checked']!r}.", "See nx.checked()."))
+    for name, value in options.items():
+        if value is not None:
+            _CHECKS[name](value)
     return {name: value for name, value in {**before, **options}.items() if value is not None}
 
 
@@ -48,6 +52,50 @@ def check_promotion(promotion: str | None) -> None:
                 "It says whose rules of types hold; when it is not given, the code of the function says it.",
             )
         )
+
+
+def _check_truth(value: Any) -> None:
+    if not isinstance(value, bool):
+        raise NxTypeError(message(f"checked is True or False, got {value!r}.", "See nx.checked()."))
+
+
+#: What raises an error for a wrong value, by option.
+_CHECKS: dict[str, Callable[[Any], None]] = {
+    "compiler": check,
+    "promotion": check_promotion,
+    "checked": _check_truth,
+}
+#: How people write truths in environment variables.
+_TRUTHS = {"1": True, "true": True, "0": False, "false": False}
+
+
+def variable(name: str) -> str:
+    """The environment variable for an option.
+
+    Examples
+    --------
+    >>> variable("compiler")
+    'NXKERNEL_COMPILER'
+    """
+    return f"NXKERNEL_{name.upper()}"
+
+
+@functools.cache
+def _from_environment() -> dict[str, Any]:
+    """The options that environment variables set; those which are empty set none."""
+    found: dict[str, Any] = {}
+    for name, check_value in _CHECKS.items():
+        value = os.environ.get(variable(name), "").strip()
+        if value:
+            if name == "checked":
+                value = _TRUTHS.get(value.lower(), value)
+            try:
+                check_value(value)
+            except NxError as error:
+                text = f"the environment variable {variable(name)} is {value!r}: {error}"
+                raise NxValueError(message(text, f"Set it otherwise, or unset it: unset {variable(name)}.")) from None
+            found[name] = value
+    return found
 
 
 class PreviousOptions(dict):
@@ -85,6 +133,17 @@ def default_options(**options: Any) -> PreviousOptions:
     -------
     dict
         The options that were set in this context before.
+
+    Raises
+    ------
+    NxTypeError, NxValueError
+        For an option or a value that there is not.
+
+    Notes
+    -----
+    The environment variables ``NXKERNEL_COMPILER``, ``NXKERNEL_PROMOTION`` and ``NXKERNEL_CHECKED`` (``1`` or ``0``)
+    say what holds while nothing is set here, nor by :func:`global_default_options`. In a notebook ``%nx options`` shows
+    where each value comes from.
 
     Examples
     --------
@@ -129,7 +188,8 @@ def touch() -> None:
 
 
 def reset() -> None:
-    """Restore the built-in options."""
+    """Restore the built-in options, and those of the environment as it is now."""
+    _from_environment.cache_clear()
     _set_global({})
     CONTEXT.set(None)
 
@@ -154,6 +214,15 @@ def current() -> dict[str, Any]:
     return {**_BUILT_IN, **_chosen()}
 
 
+def source(name: str) -> str:
+    """What has set an option: ``"this context"``, ``"this process"``, an environment variable, or ``"built in"``."""
+    if name in (CONTEXT.get() or {}):
+        return "this context"
+    if name in _global:
+        return "this process"
+    return variable(name) if name in _from_environment() else "built in"
+
+
 def _chosen() -> dict[str, Any]:
-    """The options that somebody has set; those of the context go before those of the process."""
-    return {**_global, **(CONTEXT.get() or {})}
+    """The options that somebody has set; a context goes before the process, and both before the environment."""
+    return {**_from_environment(), **_global, **(CONTEXT.get() or {})}

@@ -20,6 +20,7 @@ from nxkernel.container_classes.declarations import Declaration, declaration_of
 from nxkernel.container_classes.declarations import known as known_classes
 from nxkernel.container_classes.object_forms import data_of, opened
 from nxkernel.dict_metadata import form_of, items_of
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.tensor.device import DeviceTensor
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
@@ -27,10 +28,10 @@ from nxkernel.types import Type
 _array = np.array
 _F32, _S64, _U8 = np.dtype("f4"), np.dtype("i8"), np.dtype("u1")
 _OPTIONS, _STATIC, _SCALAR, _DEVICE = object(), object(), object(), object()
-_PLAIN = frozenset({bool, int, str, type(None)})
-#: What is no data for a NumPy program.
-_NO_DATA = frozenset({str, type(None)})
-_NUMBERS = frozenset({int, float, complex})
+_PLAIN = frozenset({bool, int, str, type(None), type(LEFT_OUT)})
+#: What is no data.
+_NO_DATA = frozenset({str, type(None), type(LEFT_OUT)})
+_NUMBERS = frozenset({int, float, complex, bool})
 _LASTING = _NUMBERS | _PLAIN
 #: The classes of types and functions, and the modules of those that stay what they are.
 _LIBRARY = frozenset(
@@ -40,9 +41,14 @@ _LIBRARY = frozenset(
         types.BuiltinFunctionType,
         np.ufunc,
         type(np.mean),
+        Type,
         *map(type, map(np.dtype, "?bBhHiIlLefdFD")),
     }
 )
+#: The classes of functions in Python.
+_CALLED = frozenset({types.FunctionType, types.MethodType})
+#: The classes of what counts by its value, by position, too.
+_STATIC_KINDS = _LIBRARY | _NO_DATA | _CALLED
 _MODULES = frozenset({"numpy", "builtins", "math"})
 _ARRAYS = frozenset({np.ndarray, Tensor, DeviceTensor, str, type(None)})
 #: What counts of an argument: what it is; besides, the values of its numbers; its value alone.
@@ -88,8 +94,8 @@ def _adder(
             return add_all(value.values(), key, arrays)
         elif (declaration := known_classes.get(kind)) is not None:
             return add_object(value, declaration, key, arrays)
-        elif kind in _NO_DATA:
-            key += (_STATIC, kind, value)
+        elif kind in _STATIC_KINDS:
+            return _add_value(value, kind, key)
         elif issubclass(kind, dict) and (form := form_of(value)) is not None:
             key += (kind, form)
             return add_all([part for _, part in items_of(value)], key, arrays)
@@ -139,26 +145,48 @@ def _adder(
     return add
 
 
-#: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. The second one
-#: follows NumPy's rules.
+#: Append what an argument is to a key, and its leaves to arrays; False when it takes the long way. Text, None and
+#: functions are no data, and count by their values. The second one follows NumPy's rules: there a truth does so, too.
 add = _adder(_F32, _U8, float(np.finfo(_F32).max))
-add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True)
+_add_weak = _adder(np.dtype("f8"), np.dtype("?"), float("inf"), truths_count=True)
 
 
 def add_of_numpy(value: Any, key: list[Any], arrays: list[np.ndarray]) -> bool:
-    """Append an argument by NumPy's rules to a key: text and None are no data, and a truth counts by its value."""
-    kind = type(value)
-    if kind is float:
+    """Append an argument by NumPy's rules to a key."""
+    if type(value) is float:
         # As below; most arguments that are no arrays are such.
-        key.append(kind)
+        key.append(float)
         arrays.append(_array(value))
         return True
+    return _add_weak(value, key, arrays)
+
+
+def _add_value(value: Any, kind: type, key: list[Any]) -> bool:
+    """Append an argument that is no data to a key; False where its identity does not say what it is."""
     if kind in _NO_DATA:
         return add_static(value, key)
-    if kind in _LIBRARY and is_lasting(value):
-        key += (_STATIC, kind, value)
-        return True
-    return add_weak(value, key, arrays)
+    # What a person's function reads is compared in each call.
+    if kind not in _CALLED and not is_lasting(value):
+        return False
+    key += (_STATIC, kind, value)
+    return True
+
+
+def keeps_alive(key: tuple) -> bool:
+    """Whether a key has functions that may hold arrays of their own, so that only a few of such are kept.
+
+    Examples
+    --------
+    >>> def made(x):
+    ...     return lambda: x
+    >>> keeps_alive((types.FunctionType, made(np.zeros(1000)))), keeps_alive((types.FunctionType, made))
+    (True, False)
+    """
+    return any(
+        type(part) is types.MethodType
+        or (type(part) is types.FunctionType and part.__closure__ is not None and "<locals>" in part.__qualname__)
+        for part in key
+    )
 
 
 def is_lasting(value: Any) -> bool:
@@ -185,7 +213,7 @@ def is_lasting(value: Any) -> bool:
             return getattr(sys.modules.get(value.__module__), value.__name__, None) is value
     else:
         module = getattr(value, "__module__", None)
-    return isinstance(value, np.dtype) or str(module).partition(".")[0] in _MODULES
+    return isinstance(value, np.dtype | Type) or str(module).partition(".")[0] in _MODULES
 
 
 def add_numbers(value: Any, key: list[Any]) -> bool:
@@ -200,7 +228,7 @@ def add_numbers(value: Any, key: list[Any]) -> bool:
     found = opened(value)
     if found is not None:
         return all(add_numbers(part, key) for part in data_of(*found))
-    return kind in _ARRAYS or issubclass(kind, np.generic | bool)
+    return kind in _ARRAYS or issubclass(kind, np.generic)
 
 
 def add_static(value: Any, key: list[Any]) -> bool:
@@ -209,7 +237,7 @@ def add_static(value: Any, key: list[Any]) -> bool:
     if kind is float:
         # Zeros of both signs are equal, and NaN is not itself.
         key += (_STATIC, kind, value if value and value == value else value.hex())
-    elif kind in _PLAIN or kind is Type or (kind in _LIBRARY and is_lasting(value)):
+    elif kind in _PLAIN or is_lasting(value):
         key += (_STATIC, kind, value)
     elif kind is tuple:
         key += (_STATIC, kind, len(value))
@@ -234,6 +262,9 @@ def add_options(options: dict[str, Any], key: list[Any]) -> bool:
             key += (name, kind, value)
         elif kind is float:
             key += (name, kind, value.hex())
+        elif kind in _CALLED:
+            # What it reads is compared in each call.
+            key += (name, kind, value)
         elif kind is tuple or kind is list:
             for item in value:
                 if type(item) not in _PLAIN:

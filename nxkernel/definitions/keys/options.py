@@ -8,30 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from nxkernel.definitions.keys import containers
 from nxkernel.definitions.keys.leaves import is_leaf
 from nxkernel.errors import NxTypeError, message
 from nxkernel.messages.grammar import counted
+from nxkernel.numpy.forwarding import LEFT_OUT
 from nxkernel.operand import Operand
 from nxkernel.shapes import describe
 
 
-def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict[str, Any]:
+def keyword(options: Mapping[str, Any], *required: Any, **defaults: Any) -> dict[str, Any]:
     """Check options that came as ``**opts``: required ones are there, others have defaults, none is unknown.
 
     Parameters
     ----------
     options : mapping
         What the caller gave.
-    *required : str
-        Names without a default.
+    *required : str, or one list
+        Names without a default; or a list of all that there are, as Nx takes it: names of options that may be given,
+        and pairs of a name and its default.
     **defaults
         Names with their defaults.
 
     Returns
     -------
     dict
-        Every option with its value.
+        Every option with its value; of a list only those without a default that were given.
 
     Raises
     ------
@@ -42,25 +43,39 @@ def keyword(options: Mapping[str, Any], *required: str, **defaults: Any) -> dict
     --------
     >>> keyword({"shape": (2, 2)}, "shape", type="f32")
     {'shape': (2, 2), 'type': 'f32'}
+    >>> keyword({"shape": (2, 2)}, ["shape", "names", ("type", "f32")])
+    {'shape': (2, 2), 'type': 'f32'}
     """
     if not isinstance(options, Mapping):
         raise NxTypeError(message(f"keyword checks options in a dict, got {describe(options)}.", "Give it **opts."))
-    for name in required:
-        if not isinstance(name, str):
-            raise NxTypeError(
-                message(
-                    f"keyword takes names of options one by one, got {describe(name)}.",
-                    'Write nx.keyword(opts, "shape", type="f32"): names that must be there, and others with defaults.',
-                )
-            )
-    known = [*required, *defaults]
+    listed = len(required) == 1 and isinstance(required[0], list)
+    allowed = _allowed(required[0] if listed else required)
+    values = {name: pair[0] for name, pair in allowed.items() if pair} | defaults
+    known = [*dict.fromkeys([*allowed, *defaults])]
     for name in options:
         if name not in known:
             raise NxTypeError(message(f"unknown option {name!r}.", _options(known)))
-    for name in required:
-        if name not in options:
+    for name in known:
+        if name not in options and name not in values and not listed:
             raise NxTypeError(message(f"the option {name!r} is missing.", f"Give it by keyword: {name}=…"))
-    return {name: options[name] if name in options else defaults[name] for name in known}
+    return {name: (options if name in options else values)[name] for name in known if name in options or name in values}
+
+
+def _allowed(names: Sequence[Any]) -> dict[str, tuple]:
+    """The names of options, each with a tuple of its default, or an empty one."""
+    allowed: dict[str, tuple] = {}
+    for each in names:
+        name, *default = each if isinstance(each, tuple) else (each,)
+        if not isinstance(name, str) or len(default) > 1:
+            raise NxTypeError(
+                message(
+                    f"keyword takes names of options, got {describe(each)}.",
+                    'Write nx.keyword(opts, "shape", type="f32"), names that must be there and others with defaults,',
+                    'or nx.keyword(opts, ["shape", ("type", "f32")]), a list of all that there are.',
+                )
+            )
+        allowed[name] = tuple(default)
+    return allowed
 
 
 def placed(
@@ -73,8 +88,7 @@ def placed(
 ) -> tuple[tuple, dict[str, Any]]:
     """Move arguments that came by name, or have a default, to their positions; returns arguments and other options.
 
-    Defaults of None and texts, which are no data, are left to the function where nothing else follows them; before
-    other arguments, :data:`containers.LEFT_OUT` holds the position of None.
+    Defaults that a function of NumPy's has itself are :data:`LEFT_OUT` before other arguments, and nothing at the end.
 
     Parameters
     ----------
@@ -99,15 +113,12 @@ def placed(
         )
     if len(args) >= len(positional):
         return args, opts
-    arguments, rest, needed = list(args), dict(opts), len(args)
+    arguments, rest = list(args), dict(opts)
     for parameter in positional[len(args) :]:
         if parameter.name in rest:
             arguments.append(rest.pop(parameter.name))
-            needed = len(arguments)
         elif parameter.default is not parameter.empty:
-            arguments.append(containers.LEFT_OUT if parameter.default is None else parameter.default)
-            if parameter.default is not None and not isinstance(parameter.default, str):
-                needed = len(arguments)
+            arguments.append(parameter.default)
         else:
             raise NxTypeError(
                 message(
@@ -115,7 +126,9 @@ def placed(
                     f"It was given {counted(len(args), 'positional argument')}.",
                 )
             )
-    return tuple(arguments[:needed]), rest
+    while arguments and arguments[-1] is LEFT_OUT:
+        arguments.pop()
+    return tuple(arguments), rest
 
 
 def check(function: str, signature: inspect.Signature, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,10 +6,12 @@ import inspect
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from nxkernel.definitions.keys import callables, containers, options
+from nxkernel.definitions.keys import callables, options
 from nxkernel.errors import NxTypeError, NxValueError, message
+from nxkernel.graph.expr import TracedValue
 from nxkernel.messages.grammar import a, counted
-from nxkernel.operand import Operand
+from nxkernel.numpy.forwarding import LEFT_OUT
+from nxkernel.operand import Operand, Proxy
 from nxkernel.shapes import describe
 
 Names = str | Iterable[str] | None
@@ -107,12 +109,17 @@ def check(function: str, name: str, value: Any) -> None:
         For arrays, tensors and other values that cannot be hashed.
     """
     if isinstance(value, Operand) or hasattr(value, "__array__"):
-        raise NxTypeError(
+        error = NxTypeError(
             message(
                 f"{function} got {describe(value)} for {name!r}, which is a static argument.",
                 f"Static arguments are Python values. Take {name!r} out of static_argnames to pass arrays.",
             )
         )
+        asked = value.__nx_operand__() if isinstance(value, Proxy) else value
+        if isinstance(asked, TracedValue):
+            # A number of the call around it may become static, too.
+            error.value = asked
+        raise error
     try:
         hash(value)
     except TypeError:
@@ -131,6 +138,8 @@ def split_static(
 ) -> tuple[tuple, list[str], list[str], dict[str, Any]]:
     """Split off the static arguments: returns the others, their names, which go by keyword, and the static ones.
 
+    Those that are left to the function's own defaults are dropped.
+
     Parameters
     ----------
     args : tuple
@@ -141,10 +150,10 @@ def split_static(
     """
     __tracebackhide__ = True
     pairs = list(zip(names, args, strict=True))
-    static = {name: value for name, value in pairs if value is not containers.LEFT_OUT and is_static(name, value)}
-    if not static:
+    left_out = [name for name, value in pairs if value is LEFT_OUT]
+    static = {name: value for name, value in pairs if value is not LEFT_OUT and is_static(name, value)}
+    if not static and not left_out:
         return args, names, [], {}
-    left_out = [name for name, value in pairs if value is containers.LEFT_OUT]
     first = min(map(names.index, [*static, *left_out]))
     others = [(name, value) for name, value in pairs if name not in static and name not in left_out]
     keywords = [name for name, _ in others if names.index(name) > first]

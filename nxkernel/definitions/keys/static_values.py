@@ -270,6 +270,9 @@ def numpys_generators() -> tuple[type, ...]:
 
 def generator_state(generator: Any) -> Any:
     """The state of a random generator, as something that can be compared."""
+    if isinstance(generator, random.SystemRandom):
+        # The system's own randomness has none.
+        return ()
     if isinstance(generator, random.Random):
         return generator.getstate()
     return _comparable(

@@ -29,7 +29,7 @@ _AROUND = 20
 
 _ROLES = ("argument", "option", "captured")
 #: The kinds of containers of arguments.
-_BUILT = frozenset(["tuple", "list", "dict", "object", "left out", "static", "held", "again"])
+_BUILT = frozenset(["tuple", "list", "dict", "object", "static", "held", "again"])
 _WITHOUT_PARTS = frozenset([containers.LEAF, containers.NOTHING, "static", "held"])
 _TYPE = re.compile(r"(vectorized|bool|bf16|[a-z]\d+)\b(?!['\"])")
 

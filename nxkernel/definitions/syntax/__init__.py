@@ -22,6 +22,7 @@ both sides of an `if` return          ``return if_return(c, then, else_, SITE)``
 ``with m as y: A``                    ``with context(m, SITE) as y: A``
 ``try: A``, ``except E as e: B``      ``a, b = try_(block, (lambda: E,), (a, b), ("a", "b"), SITE)``, where
                                       ``def block(attempt, a, b): ...; return a, b`` has all of the statement
+``match s: case P if g: A``           ``case, values = match_(chosen, s, SITE, asks)``, and an ``if`` for each case
 ``assert t, text``                    ``assert_(t, lambda: text, SITE)``
 a variable without a value            ``a = unassigned("a")``; ``pending("a")`` for those that are made here
 ====================================  ==================================================================================
@@ -43,7 +44,7 @@ from typing import Any
 import numpy as np
 
 from nxkernel.definitions.keys import bytecode_reads, callables, source_locations
-from nxkernel.definitions.syntax import names, unsupported_syntax
+from nxkernel.definitions.syntax import match_statements, names, unsupported_syntax
 from nxkernel.definitions.syntax.expressions import LOST, RUNTIME, SLICE
 from nxkernel.definitions.syntax.function_rewriter import locate, rewrite
 from nxkernel.definitions.syntax.implicit_names import class_of, prepare
@@ -221,6 +222,8 @@ def _tree(code: types.CodeType) -> tuple[Function, frozenset[str]] | None:
     nodes = names.nodes_of(tree)
     unsupported_syntax.refuse(tree, nodes, code.co_filename, code.co_name)
     fresh = names.Fresh(names.mentioned(nodes))
+    if any(isinstance(node, ast.Match) for node in nodes):
+        match_statements.lowered(tree, code.co_filename, fresh)
     return rewrite(tree, code.co_filename, fresh), frozenset(fresh.made)
 
 

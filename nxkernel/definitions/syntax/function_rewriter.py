@@ -153,7 +153,9 @@ class _FunctionRewriter:
         return self.assignments.statement(statement)
 
     def nested(self, statement: ast.FunctionDef) -> ast.FunctionDef:
-        """Rewrite an inner function; a decorated one is left alone."""
+        """Rewrite an inner function; a decorated one is left alone, and so is one that Python is to run as it is."""
+        if getattr(statement, "stays", False):
+            return statement
         statement.decorator_list = [self.expressions.visit(each) for each in statement.decorator_list]
         arguments = statement.args
         arguments.defaults = [self.expressions.visit(each) for each in arguments.defaults]

@@ -64,12 +64,24 @@ def mentioned(nodes: Iterable[ast.AST]) -> set[str]:
             names.add(node.name)
         elif isinstance(node, ast.alias):
             names.add(bound_by(node))
+        elif isinstance(node, ast.pattern):
+            names.update(bound_by_pattern(node))
     return names
 
 
 def bound_by(alias: ast.alias) -> str:
     """The name that an import binds."""
     return alias.asname or alias.name.partition(".")[0]
+
+
+def bound_by_pattern(pattern: ast.pattern) -> list[str]:
+    """The names that a pattern of ``case`` binds, each once."""
+    found: dict[str, None] = {}
+    for node in ast.walk(pattern):
+        name = node.rest if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+        if name is not None:
+            found[name] = None
+    return list(found)
 
 
 def reads(node: ast.AST | list) -> set[str]:
@@ -205,6 +217,8 @@ def _change(node: ast.AST, bound: dict[str, None], updated: dict[str, None], may
         maybe[node.target.id] = None
     elif isinstance(node, ast.FunctionDef) or (isinstance(node, ast.ExceptHandler) and node.name is not None):
         bound[node.name] = None
+    elif isinstance(node, ast.match_case):
+        bound.update(dict.fromkeys(bound_by_pattern(node.pattern)))
     elif isinstance(node, ast.Import | ast.ImportFrom):
         bound.update((bound_by(alias), None) for alias in node.names)
     elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):

@@ -126,11 +126,6 @@ _CONSTRUCTS: dict[type[ast.AST], tuple[str, str, tuple[str, ...]]] = {
         "a definition has no `nonlocal`: a function in it changes nothing outside of itself",
         ("Return the new value, and assign it where the function is called.",),
     ),
-    ast.Match: (
-        "match",
-        "a definition has no `match`",
-        ("Write if … elif … else.",),
-    ),
 }
 _CONSTRUCTS[ast.YieldFrom] = _CONSTRUCTS[ast.Yield]
 _CONSTRUCTS[ast.AsyncWith] = _CONSTRUCTS[ast.AsyncFor] = _CONSTRUCTS[ast.AsyncFunctionDef]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
+
+import numpy as np
 
 from nxkernel import numpy as nnp
 from nxkernel import types
@@ -171,13 +174,34 @@ _OF_AN_OBJECT = "Those of an object are arguments where its class is declared: n
 DIALECTS: dict[str, type[Dialect]] = {NX: Dialect, NUMPY: NumpyDialect}
 
 
-def is_static(value: Any) -> bool:
-    """Whether a value is a static argument in a NumPy program: no number, array or container of them.
+def is_static(value: Any, dialect: str) -> bool:
+    """Whether an argument by position is a static value, without being declared as one.
 
-    A list, tuple or dict with text or objects in it is one, and a dataclass is a container where it holds arrays and
-    nothing else than data, or where it says which of its fields are.
+    By NumPy's rules all are but numbers, arrays and containers of them: a list, tuple or dict with text or objects in
+    it is one, and a dataclass is a container where it holds arrays and nothing else than data, or where it says which
+    of its fields are. By Nx's rules it is what says how to compute: text, None, functions, types, slices and members
+    of enumerations, and tuples, lists and dicts of these alone.
     """
-    if containers.is_leaf(value) or isinstance(value, TracedValue) or value is containers.LEFT_OUT:
+    return _is_no_data(value) if dialect == NUMPY else _says_how(value)
+
+
+#: What says how to compute, besides functions.
+_SAYING = (str, type(None), enum.Enum, slice, type(Ellipsis), types.Type, np.dtype)
+
+
+def _says_how(value: Any) -> bool:
+    """Whether a value says how to compute, and holds nothing that is computed with."""
+    if isinstance(value, tuple | list | dict):
+        try:
+            parts = value.values() if isinstance(value, dict) else value
+            return bool(value) and all(map(_says_how, parts))
+        except RecursionError:
+            return False
+    return containers.is_opaque(value) and (isinstance(value, _SAYING) or callable(value))
+
+
+def _is_no_data(value: Any) -> bool:
+    if containers.is_leaf(value) or isinstance(value, TracedValue):
         return False
     if is_declared(value):
         return False

@@ -52,6 +52,9 @@ def hook(tensor: Any, name: str, function: Callable[[Any], Any] | None = None) -
 
     Notes
     -----
+    There are no tokens, which Nx has had for hooks whose value nothing uses, and deprecates: a hook is part of the
+    program by itself, and hooks are called in the order in which they are written.
+
     In a branch it is called if that is taken, and in a loop in each turn, while the program runs. Under
     :func:`nxkernel.vmap` it is called for each entry that comes by, one after the other; with a value that is the same
     for all of them, once. Other hooks are called when the program has run, or when the next loop begins that has one.

@@ -7,6 +7,7 @@ from nxkernel.definitions.flow.control.logic import and_, not_, or_
 from nxkernel.definitions.flow.control.loops import for_, while_
 from nxkernel.definitions.flow.operators.call_dispatch import fn
 from nxkernel.definitions.flow.operators.contexts import context
+from nxkernel.definitions.flow.operators.matching import match_
 from nxkernel.definitions.flow.operators.membership import contains, key, member
 from nxkernel.definitions.flow.operators.object_identity import is_
 from nxkernel.definitions.flow.operators.output_calls import assert_, percent, text
@@ -29,6 +30,7 @@ __all__ = [
     "is_",
     "key",
     "listed",
+    "match_",
     "member",
     "not_",
     "or_",

@@ -224,7 +224,7 @@ def test_numpy_programs_of_each_way():
         (
             lambda: nx.jacfwd(lambda s: s)("a"),
             NxTypeError,
-            "takes tensors or numbers as positional arguments, got a str",
+            "jacfwd of <lambda>: gradients are for tensors, numbers and containers of them, got a str",
         ),
         (lambda: nx.jacfwd(lambda x: None)(X), NxTypeError, "the function gives no tensor: the value is None"),
     ],

@@ -1,5 +1,8 @@
 """Functions that are compiled for fixed types and shapes."""
 
+import dataclasses
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -47,9 +50,7 @@ def test_compile_takes_just_its_types_and_shapes(total):
         "  p['b'][0]: expected f32[3], got nothing",
         "  p['c'][0]: got f32[3], which is not expected",
     ]
-    assert error(NxTypeError, total, mine, {"b": [ONE]}).split("\n")[1] == (
-        "  The containers of the arguments are built differently."
-    )
+    assert error(NxTypeError, total, mine, {"b": [ONE]}).split("\n")[1] == ("  argument p['b']: (·,) → [·]")
     assert error(NxTypeError, total, mine).split("\n")[0] == "total(a, p, *, k=1.0) needs the argument 'p'."
     assert error(NxTypeError, total, mine, {"b": (ONE,)}, k=3.0) == (
         "total(a: f32[2][3], p['b'][0]: f32[3], k=2.0) was compiled with its options, got the option 'k'.\n"
@@ -84,8 +85,18 @@ def test_compile_follows_what_is_captured():
     with nx.no_compile():
         assert f(ONE).to_list() == [2.0, 0.5, 0.5]
     rate = 0.25
-    assert f.why(ONE).difference == ("captured rate: 0.5 → 0.25",)
-    assert f(ONE).to_list() == [1.0, 0.25, 0.25]
+    for ask in (f, f.why, f.measure):
+        assert error(NxTypeError, ask, ONE) == (
+            "<lambda> was compiled for other values of what it reads, and compiles nothing again.\n"
+            "  captured rate: 0.5 → 0.25\n"
+            "  Make what changes an argument, compile it again with nx.compile, or use nx.jit, which compiles for "
+            "whatever comes."
+        )
+    rate = 0.5
+    assert (f(ONE).to_list(), f.why(ONE).hit) == ([2.0, 0.5, 0.5], True)
+    weights = np.ones(3)
+    assert "captured weights: f32[3] → f64[3]" in error(NxTypeError, f, ONE)
+    assert f.cache_info().misses == 1
 
 
 def test_compile_with_static_arguments():
@@ -115,4 +126,75 @@ def test_compile_never_answers_with_what_was_captured_before():
     with nx.no_compile():
         assert f(1.0).to_list() == [4.0] * 3
     k = 3.0
-    assert f(1.0).to_list() == [6.0] * 3
+    assert "captured k: 2.0 → 3.0" in error(NxTypeError, f, 1.0)
+
+
+def test_compile_with_texts_and_functions_by_position():
+    f = nx.compile(lambda fun, x, mode: fun(x) * (2 if mode == "twice" else 1), [nx.sin, ONE, "twice"])
+    with nx.no_compile():
+        np.testing.assert_allclose(f(nx.sin, ONE, "twice"), 2 * np.sin(ONE), rtol=1e-6)
+    assert error(NxTypeError, f, nx.sin, ONE, "once").split("\n")[1] == (
+        "  mode: expected the static value 'twice', got 'once'"
+    )
+    assert error(NxTypeError, f, nx.cos, ONE, "twice").split("\n")[1] == "  fun: expected the static value sin, got cos"
+
+
+def test_compile_does_not_learn_from_others():
+    def g(x, n, *, wide=False):
+        return nx.broadcast(x, (n, 3)) if wide else x * n
+
+    f = nx.compile(g, [ONE, 2])
+    assert nx.jit(g)(ONE, 2, wide=True).shape == (2, 3)
+    with nx.no_compile():
+        assert f(ONE, 4).to_list() == [4.0] * 3
+
+
+def test_compile_outlives_the_cache():
+    def g(x):
+        return x + 1
+
+    f = nx.compile(g, [nx.template((3,), "f32")])
+    nx.jit(g).clear_cache()
+    with nx.no_compile():
+        assert f(ONE).to_list() == [2.0] * 3
+
+
+def test_what_each_call_would_trace_is_not_compiled_ahead(tmp_path):
+    file, log = tmp_path / "rate", []
+    file.write_text("2")
+
+    def read(x):
+        return x * float(file.read_text())
+
+    def logged(x):
+        log.append(x.shape)
+        return np.sin(x)
+
+    first, why, last = error(NxTypeError, nx.compile, read, [ONE]).split("\n")
+    assert first == "read cannot be compiled once for all: each call would trace it."
+    assert why.startswith("  It reads ")
+    assert why.endswith(": pass that as an argument.")
+    assert last == "  nx.jit compiles for whatever comes."
+    assert "logged changes log" in error(NxTypeError, nx.compile, logged, [ONE])
+
+
+def test_a_number_that_the_program_computes():
+    f = nx.compile(lambda x: np.flatnonzero(x > 0) * 2, [np.array([1.0, 2.0, -1.0])])
+    assert f(np.array([-1.0, 2.0, 1.0])).tolist() == [2, 4]
+    assert "a number that the program computes: 2 → 1" in error(NxTypeError, f, np.array([1.0, -2.0, -1.0]))
+
+
+def test_static_fields_are_those_of_the_template():
+    @nx.container(static=["act", "name"])
+    @dataclasses.dataclass
+    class Layer:
+        w: Any
+        act: Any = nx.tanh
+        name: str = "a"
+
+    layer = nx.compile(lambda layer, mode, x: layer.act(layer.w * x), [Layer(ONE), "a", ONE])
+    assert layer(Layer(ONE), "a", ONE).tolist() == nx.tanh(ONE * ONE).tolist()
+    for other, text in ((Layer(ONE, nx.sin), "layer.act: tanh → sin"), (Layer(ONE, name="b"), "layer.name: 'a' → 'b'")):
+        told = error(NxTypeError, layer, other, "a", ONE).split("\n")
+        assert told[:2] == ["<lambda> was compiled for other arguments.", f"  argument {text}"]
+    assert len(layer.compilations()) == 1

@@ -89,8 +89,9 @@ def test_a_definition_as_a_method():
     )
     assert Model.step.__doc__ == "One step."
     assert nx.jit(lambda t: model.step(t) + 1)(1.0).to_number() == 6.0
-    assert lines(error(NxTypeError, Model.step, model, 1.0))[0] == (
-        "step() takes tensors or numbers as positional arguments, got a Model for 'self'."
+    assert Model.step(model, 1.0).to_number() == 5.0
+    assert lines(error(NxTypeError, Model.step, object(), 1.0))[0] == (
+        "step() takes tensors or numbers as positional arguments, got an object for 'self'."
     )
 
 
@@ -108,6 +109,43 @@ def test_what_cannot_be_compiled():
     )
 
 
+@pytest.mark.parametrize("make", [nx.jit, nx.defn])
+def test_a_decorator_with_options(make):
+    @make(compiler="evaluator", static_argnames="n", hooks={"sum": list})
+    def power(t, n):
+        """To the n-th."""
+        return t**n if n > 1 else t
+
+    assert (power(3.0, 2).to_number(), power(3.0, 1).to_number()) == (9.0, 3.0)
+    assert (power.compiler, power.hooks, power.__doc__) == ("evaluator", {"sum": list}, "To the n-th.")
+    assert make()(lambda t: t + 1)(1.0).to_number() == 2.0
+    assert error(NxTypeError, make(promotion="nx"), 3).split("\n")[0].endswith(", got an int.") or make is nx.defn
+
+
+def test_jit_apply_takes_the_options_of_jit():
+    met = []
+
+    def power(t, n, by):
+        return nx.hook(t, "base") ** n * by
+
+    given = {"static_argnames": "n", "donate_argnums": 0, "hooks": {"base": met.append}, "compiler": "evaluator"}
+    assert nx.jit_apply(power, [2.0, 3, 10.0], **given).to_number() == 80.0
+    assert nx.jit_apply(power, [2.0, 3], {"by": 1.0}, static_argnums=1, donate_argnames="t").to_number() == 8.0
+    assert [float(each) for each in met] == [2.0]
+    assert "has no parameter 'm'" in error(NxTypeError, nx.jit_apply, power, [2.0, 3, 1.0], static_argnames="m")
+
+
+def test_debug_expr_takes_options():
+    def power(t, n):
+        return nx.hook(t, "base") ** n if n > 1 else t
+
+    for how in ({"static_argnames": "n"}, {"static_argnums": 1}):
+        assert repr(nx.debug_expr(power, hooks={"base": print}, **how)(2.0, 3)).count(" = ") == 1
+        assert repr(nx.debug_expr_apply(power, [2.0, 1], **how)).count(" = ") == 0
+    assert "has no parameter 'm'" in error(NxTypeError, nx.debug_expr, power, static_argnames="m")
+    assert repr(nx.debug_expr(lambda t, mode: t if mode == "same" else -t)(2.0, "same")).count(" = ") == 0
+
+
 def test_jit_apply():
     assert nx.jit_apply(nx.multiply, [2.0, 3.0]).to_number() == 6.0
     assert nx.jit_apply(nx.sum, [np.ones((2, 3))], {"axes": [1]}, compiler="numba_cpu").to_list() == [3.0, 3.0]
@@ -117,19 +155,40 @@ def test_jit_apply():
 # Calls within a trace ----------------------------------------------------------------------------------------------
 
 
-def test_on_conflict_raise_is_what_jit_does():
-    inner = nx.jit(lambda t: t + 1)
+def test_on_conflict_raise():
+    inner = nx.jit(lambda t: t + 1, on_conflict="raise")
     assert lines(error(CompilationError, nx.jit(lambda t: inner(t)), 1.0)) == [
-        "<lambda> was wrapped with nx.jit and is called while another function is traced.",
-        '  Call the function itself, or wrap it with nx.jit(fun, on_conflict="reuse") to make it part of that graph.',
-        '  With "force" it is compiled on its own.',
+        '<lambda> was wrapped with nx.jit(fun, on_conflict="raise") and is called while another function is traced.',
+        "  Without that option it becomes part of that function's graph.",
+        '  With on_conflict="force" it is compiled on its own.',
     ]
 
 
-def test_on_conflict_reuse_makes_one_graph():
-    inner = nx.jit(lambda t: t + 1, on_conflict="reuse")
-    assert nx.jit(lambda t: inner(t) * 2)(1.0).to_number() == 4.0
-    assert inner.cache_info().misses == 0
+@pytest.mark.parametrize("make", [nx.jit, nx.defn])
+def test_a_nested_jit_is_part_of_the_program_around_it(make):
+    k, seen = 1.0, []
+    inner = nx.jit(lambda t, *, n=1: nx.hook(t + k, "inner") * n, compiler="evaluator", hooks={"inner": seen.append})
+
+    @make(compiler="numba_cpu")
+    def outer(t):
+        return inner(t, n=3) * 2
+
+    assert outer(1.0).to_number() == 12.0
+    assert (inner.cache_info().misses, [float(each) for each in seen]) == (0, [2.0])
+    assert [each.compiler for each in outer.compilations()] == ["numba_cpu"]
+    k = 2.0
+    assert outer(1.0).to_number() == 18.0
+    assert outer.cache_info().misses == 2
+    assert nx.grad(outer)(1.0).to_number() == 6.0
+
+
+@pytest.mark.parametrize("make", [nx.jit, nx.defn])
+@pytest.mark.parametrize("promotion", ["nx", "numpy"])
+def test_numbers_of_the_outer_call_are_static_where_the_inner_one_says_so(make, promotion):
+    inner = nx.jit(lambda t, n: t**n if n > 1 else t, static_argnames="n")
+    outer = make(lambda t, n: inner(t, n) + 1, promotion=promotion)
+    assert [float(outer(2.0, n)) for n in (3, 1, 3)] == [9.0, 3.0, 9.0]
+    assert "got a tensor" in error(NxTypeError, make(lambda t: inner(t, t), promotion="nx"), nx.tensor(2.0))
 
 
 def test_on_conflict_force_compiles_on_its_own():
@@ -152,8 +211,8 @@ def test_a_definition_within_a_trace_refuses_what_it_refuses_outside():
     def inner(t, *, n=1):
         return t * n
 
-    assert lines(error(NxTypeError, nx.jit(lambda t: inner(None)), 1.0))[0] == (
-        "inner() takes tensors or numbers as positional arguments, got None for 't'."
+    assert lines(error(NxTypeError, nx.jit(lambda t: inner(object())), 1.0))[0] == (
+        "inner() takes tensors or numbers as positional arguments, got an object for 't'."
     )
     assert lines(error(NxTypeError, nx.jit(lambda t: inner(t, m=1)), 1.0))[0] == ("inner(t, *, n=1) has no option 'm'.")
     assert nx.jit(lambda t: inner(t=t, n=3))(2.0).to_number() == 6.0

@@ -124,12 +124,11 @@ def test_positions():
         return form.placed(args, options)
 
     assert placed((1,), {}, True) == ((1, 2.0, "a", 3), {})
-    assert placed((1,), {}, False) == ((1, 2.0), {})
+    assert placed((1,), {}, False) == ((1, 2.0, "a", 3), {})
     assert placed((1,), {"n": 4, "other": 5}, True) == ((1, 2.0, "a", 4), {"other": 5})
     assert placed((1,), {"last": 4}, True) == ((1, 2.0, "a", 3, 4), {})
     assert placed((), {"p": 4}, True) == ((), {"p": 4})
     assert placed((), {"x": 0, "p": 4}, True) == ((0, 4, "a", 3), {})
-    assert defaults.left_out(4) == (("last", None),)
     function.__defaults__ = (3.0, "a", 3, None)
     assert defaults.form(1, {}, True, frozenset(), ()) is None
 

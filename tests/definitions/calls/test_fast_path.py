@@ -104,7 +104,8 @@ def test_the_leaves_are_in_the_order_of_the_long_way():
 
 
 @pytest.mark.parametrize(
-    "value", [1e300, 2**63, 1j, np.str_("a"), {1: ONE}, nx.template((2,), "f32"), [{1}], Layer(ONE, lambda x: x)]
+    "value",
+    [1e300, 2**63, 1j, np.str_("a"), {1: ONE}, nx.template((2,), "f32"), object(), [{1}], Layer(ONE, lambda x: x)],
 )
 def test_what_takes_the_long_way(value):
     assert key_of(value) is None

@@ -3,6 +3,7 @@
 import contextvars
 import threading
 
+import numpy as np
 import pytest
 
 import nxkernel as nx
@@ -108,3 +109,61 @@ def test_errors():
         "second GPU."
     )
     assert default_options.current() == {"compiler": "evaluator", "promotion": None, "checked": False}
+
+
+@pytest.fixture
+def environment(monkeypatch):
+    """Sets environment variables, as a new process finds them."""
+
+    def set_(**values):
+        for name, value in values.items():
+            monkeypatch.setenv(name, value)
+        default_options.reset()
+
+    yield set_
+    monkeypatch.undo()
+    default_options.reset()
+
+
+def test_options_of_a_machine_or_project(environment):
+    environment(NXKERNEL_COMPILER="evaluator", NXKERNEL_PROMOTION=" numpy ")
+    assert default_options.current() == {"compiler": "evaluator", "promotion": "numpy", "checked": False}
+    assert [default_options.source(name) for name in ("compiler", "promotion")] == [
+        "NXKERNEL_COMPILER",
+        "NXKERNEL_PROMOTION",
+    ]
+    assert (nx.default_options(), nx.global_default_options()) == ({}, {})
+    halved = nx.jit(lambda t: t / 2)
+    assert type(halved(3)) is np.float64
+    assert halved.compilations()[-1].compiler == "evaluator"
+    with nx.default_options(compiler="numba_cpu"):
+        halved(3)
+        assert (halved.compilations()[-1].compiler, default_options.source("compiler")) == ("numba_cpu", "this context")
+    with nx.global_default_options(promotion="nx"):
+        assert (halved(3).type, default_options.source("promotion")) == ("f32", "this process")
+    for text, value in (("1", True), ("True", True), ("0", False)):
+        environment(NXKERNEL_CHECKED=text)
+        assert (default_options.checked(), default_options.source("checked")) == (value, "NXKERNEL_CHECKED")
+    with nx.checked(), pytest.raises(nx.errors.NxError):
+        nx.jit(lambda x, k: x[k])(nx.tensor([1.0, 2.0]), 5)
+    environment(NXKERNEL_COMPILER="", NXKERNEL_PROMOTION="", NXKERNEL_CHECKED="")
+    assert default_options.current() == {"compiler": "numba_cpu", "promotion": None, "checked": False}
+    assert default_options.source("compiler") == "built in"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("NXKERNEL_COMPILER", "gcc", "there is no compiler 'gcc'."),
+        ("NXKERNEL_PROMOTION", "np", "promotion is 'nx' or 'numpy', got 'np'."),
+        ("NXKERNEL_CHECKED", "maybe", "checked is True or False, got 'maybe'."),
+    ],
+)
+def test_a_wrong_value_names_its_variable(environment, name, value, text):
+    environment(**{name: value})
+    for _ in range(2):
+        with pytest.raises(NxValueError) as error:
+            nx.jit(lambda t: t + 1)(1.0)
+        lines = str(error.value).split("\n")
+        assert lines[0] == f"the environment variable {name} is {value!r}: {text}"
+        assert lines[-1] == f"  Set it otherwise, or unset it: unset {name}."

@@ -220,10 +220,22 @@ def test_keyword():
     assert options.keyword({"a": None}, a=1) == {"a": None}
 
 
-def test_names_of_options_are_given_one_by_one():
+def test_the_options_as_one_list():
+    """The reference writes ``keyword!(opts, [:shape, type: {:f, 32}])``: names that may be there, and defaults."""
+    known = ["shape", ("type", "f32")]
+    assert nx.keyword({"shape": (2,)}, known) == {"shape": (2,), "type": "f32"}
+    assert nx.keyword({"type": "bf16"}, known, names=None) == {"type": "bf16", "names": None}
+    assert nx.keyword({}, ["shape"]) == {}
+    with pytest.raises(NxTypeError, match=r"^unknown option 'shap'\.\n  The options are 'shape', 'type'\.$"):
+        nx.keyword({"shap": 1}, known)
+
+
+@pytest.mark.parametrize("wrong", [[1], [("type", "f32", 3)], [["shape"]]])
+def test_what_is_no_name_of_an_option(wrong):
     with pytest.raises(NxTypeError) as error:
-        nx.keyword({"shape": (2,)}, ["shape"])
-    assert str(error.value) == (
-        "keyword takes names of options one by one, got a list.\n"
-        '  Write nx.keyword(opts, "shape", type="f32"): names that must be there, and others with defaults.'
+        nx.keyword({"shape": (2,)}, wrong)
+    assert str(error.value).startswith("keyword takes names of options, got ")
+    assert str(error.value).endswith(
+        '  Write nx.keyword(opts, "shape", type="f32"), names that must be there and others with defaults,\n'
+        '  or nx.keyword(opts, ["shape", ("type", "f32")]), a list of all that there are.'
     )

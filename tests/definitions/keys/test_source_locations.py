@@ -124,7 +124,8 @@ def test_an_error_of_a_compiler_names_the_cell(run, cells):
 
 
 def test_an_error_is_pointed_out_once(run, cells):
-    inner = run("inner = nx.jit(lambda t: nx.jit(lambda u: u)(t), on_conflict='force')", file="<1>")["inner"]
+    source = "inner = nx.jit(lambda t: nx.jit(lambda u: u, on_conflict='raise')(t), on_conflict='force')"
+    inner = run(source, file="<1>")["inner"]
     text = error(CompilationError, nx.jit(lambda t: inner(1.0)), 1.0)
     assert text.count("cell 1, line 1") == 1
     assert HERE not in text

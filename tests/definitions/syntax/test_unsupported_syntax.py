@@ -88,12 +88,6 @@ def test_class(refused):
     )
 
 
-def test_match(refused):
-    assert refused("def f(x):\n    match x:\n        case 1:\n            return x") == (
-        "a definition has no `match`\n  cell 9, line 2, in f:\n    match x:\n    ^^^^^\n  Write if … elif … else."
-    )
-
-
 def test_what_looks_at_variables(refused):
     assert refused("def f(x):\n    return locals()['x']") == (
         "a definition has no `locals`: its variables live in functions that are made of its blocks\n"

@@ -15,7 +15,8 @@ _OTHERS = frozenset([
     "grad", "hessian", "hook", "jacfwd", "jacobian", "jacrev", "jit", "jit_apply", "jvp", "keyword", "leaves",
     "linearize", "load",
     "load_ipython_extension", "map_leaves", "host_call", "check", "checked", "switch",
-    # They give or take pairs.
+    # They give or take pairs, or need a size.
+    "unique",
     "cho_factor", "cho_solve", "lu_factor", "lu_solve",
     "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map",
     "no_compile", "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan",
@@ -32,7 +33,7 @@ _TOLD = frozenset([
 #: Positional arguments that are no tensors, which is why nx.jit could not pass them.
 STATIC = {
     "axis": 0, "batch_size": 1, "binary": bytes(8), "function": lambda *values: values[0] + 0, "length": 1,
-    "lengths": [1, 1], "n": 3, "num_segments": 3, "name_or_axes": "v", "names": ["a", "b"], "new_shape": (9,),
+    "lengths": [1, 1], "n": 3, "d": 3, "num_segments": 3, "name_or_axes": "v", "names": ["a", "b"], "new_shape": (9,),
     "padding_config": [(0, 0, 0), (0, 0, 0)], "power": 1, "repeats": 2, "kth": 1, "axis1": 0, "axis2": 1,
     "repetitions": [1, 1], "shape": (3, 3), "split": 1,
     "start_indices": [0, 0], "target_axes": [], "text": "1 2", "type": "f64", "window_dimensions": (1, 1),

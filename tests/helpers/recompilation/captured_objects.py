@@ -714,14 +714,13 @@ TEXTS = [
             f"    p = property(m)\no = O()\n{make}\ndef f(x): {body}",
             "k.write_text('5')",
             ANEW,
-            in_defn=in_defn,
         )
-        for name, make, body, in_defn in (
-            ("operator.methodcaller", "call = operator.methodcaller('m')", "return x * call(o)", ""),
-            ("operator.attrgetter", "", "return x * operator.attrgetter('p')(o)", ""),
-            ("a partial of getattr", "of = functools.partial(getattr, o)", "return x * of('p')", ""),
-            ("str.format", "", "return x * float('{0.p}'.format(o))", ""),
-            ("match", "", "\n    match o:\n        case O(p=v): return x * v", REFUSED),
+        for name, make, body in (
+            ("operator.methodcaller", "call = operator.methodcaller('m')", "return x * call(o)"),
+            ("operator.attrgetter", "", "return x * operator.attrgetter('p')(o)"),
+            ("a partial of getattr", "of = functools.partial(getattr, o)", "return x * of('p')"),
+            ("str.format", "", "return x * float('{0.p}'.format(o))"),
+            ("match", "", "\n    match o:\n        case O(p=v): return x * v"),
         )
     ],
     Text(
@@ -747,14 +746,13 @@ TEXTS = [
         "clock",
         "import time\nstart = time.time()\ndef f(x): return x * float(time.time() >= start)",
         "start = 1e300",
-        ANEW,
-        in_defn=REFUSED,
+        REFUSED,
     ),
     Text(
         "today",
         "import datetime\ndef f(x): return x * float(datetime.datetime.now().year > k)\nk = 0",
         "k = 9999",
-        ANEW,
+        REFUSED,
     ),
     Text("time zone", "import time\nk = 2.\ndef f(x): return x * (time.timezone * 0. + k)", "k = 5."),
     Text(

@@ -318,6 +318,7 @@ CAPTURED = rows(
      "captured rate of helper: 0.5 → 0.25", NUMBER.format("rate of helper", CAPTURE)),
     (DECORATED.format(1) + "f = nx.jit(lambda x: helper(x))\n", X, DECORATED.format(2), "",
      "captured helper behind its decorator: its code has changed"),
+    ("rng = np.random.default_rng(0)\nf = nx.jit(lambda x: x * rng.uniform())\n", X, "", "", ""),
     ("def made(rate):\n    return nx.jit(lambda x: x * rate)\nf = made(0.5)\n", X, "f = made(0.25)", "", "captured rate: 0.5 → 0.25",
      NUMBER.format("rate", CAPTURE)),
     ("def made(rate):\n    return nx.jit(lambda x: x * rate)\nf = made(0.5)\n", X, "f = made(0.5)", "", ""),

@@ -1,4 +1,7 @@
-"""The threads that kernels run on: their number, and how they are started, by us or by Numba's threading layer."""
+"""The threads that kernels run on: their number, and how they are started, by us or by Numba's threading layer.
+
+``NXKERNEL_THREADS``, or else ``NUMBA_NUM_THREADS``, says how many there are; without them, one for each processor.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ import numpy as np
 from nxkernel import fork_safety
 from nxkernel.compilers.numba_cpu.runtime import thread_pool
 from nxkernel.compilers.numba_cpu.runtime.thread_pool import POOL, TAKEN, THREADS, WORDS
-from nxkernel.errors import NxValueError
+from nxkernel.errors import NxValueError, message
 
 
 def _shared(words: int) -> np.ndarray:
@@ -31,6 +34,9 @@ STATE = _shared(WORDS)
 
 #: How often a thread of the OpenMP pool looks whether there is work before it sleeps.
 TURNS = 10_000
+
+#: The environment variables for the number of threads: ours, and Numba's.
+VARIABLE, _OF_NUMBA = "NXKERNEL_THREADS", "NUMBA_NUM_THREADS"
 
 _lock = fork_safety.rlock()
 _numba: types.ModuleType | None = None
@@ -77,13 +83,36 @@ def set_threads(count: int) -> None:
     """
     start()
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= _started:
-        raise NxValueError(f"the number of threads is from 1 to {_started} here, got {count!r}")
+        hint = [f"{VARIABLE} says how many there are at most."] if _setting(VARIABLE) else []
+        raise NxValueError(message(f"the number of threads is from 1 to {_started} here, got {count!r}", *hint))
     STATE[THREADS] = count
 
 
+def source() -> str:
+    """What says on how many threads kernels run: ``"this process"``, an environment variable, or ``"built in"``."""
+    if STATE[THREADS] and STATE[THREADS] != _started:
+        return "this process"
+    return next((name for name in (VARIABLE, _OF_NUMBA) if _setting(name)), "built in")
+
+
 def _wanted() -> int:
-    setting = os.environ.get("NUMBA_NUM_THREADS", "")
-    return int(setting) if setting.isdigit() and int(setting) > 0 else available()
+    setting = _setting(VARIABLE) or _setting(_OF_NUMBA)
+    return int(setting) if setting else available()
+
+
+def _setting(name: str) -> str:
+    """The value of an environment variable, as digits; of Numba's own, what is no number counts as nothing."""
+    setting = os.environ.get(name, "").strip()
+    if not setting or (setting.isascii() and setting.isdigit() and int(setting) > 0):
+        return setting
+    if name == _OF_NUMBA:
+        return ""
+    raise NxValueError(
+        message(
+            f"the environment variable {name} is {setting!r}: it says on how many threads kernels run.",
+            f"Set it to a whole number from 1 on, or unset it: unset {name}.",
+        )
+    )
 
 
 def start() -> None:

@@ -216,6 +216,9 @@ class _Branch:
             is_endless = isinstance(error, EndlessBranchError)
             decided = values_of_call.number(condition, of_numbers=is_endless)
             if decided is None:
+                if getattr(error, "value", None) is None:
+                    # A number of the call in its place would settle it.
+                    error.value = condition
                 raise
             if is_endless:
                 # What it meets next of this branch the call is asked at once.

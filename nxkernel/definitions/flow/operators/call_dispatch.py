@@ -171,11 +171,6 @@ def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
     return False
 
 
-def makes_generator(function: Any) -> bool:
-    """Whether the text of a function, or of one of the user's that it reaches, makes a generator of random numbers."""
-    return any(map(random_draws.makes, _reached(function)))
-
-
 def _reached(function: Any) -> Iterator[Any]:
     """A function, what its text names, and so on for functions, classes and objects of the user's among that."""
     waiting: list[Any] = [function, callables.plain(function)]

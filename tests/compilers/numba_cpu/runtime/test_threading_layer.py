@@ -2,6 +2,8 @@
 
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -131,3 +133,44 @@ def test_the_pool_waits_shortly_unless_somebody_decided(monkeypatch):
     monkeypatch.setenv("OMP_WAIT_POLICY", "active")
     with threading_layer._short_waits():
         assert "GOMP_SPINCOUNT" not in os.environ
+
+
+COUNTED = """
+import nxkernel as nx
+from nxkernel.compilers.numba_cpu.runtime import threading_layer
+try:
+    print(nx.get_threads(), threading_layer.source(), float(nx.jit(lambda x: x + 1, compiler="numba_cpu")(1.0)))
+    nx.set_threads(99)
+except nx.errors.NxValueError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        (
+            {"NXKERNEL_THREADS": " 1 ", "NUMBA_NUM_THREADS": "2"},
+            "1 NXKERNEL_THREADS 2.0\nthe number of threads is from 1 to 1 here, got 99\n"
+            "  NXKERNEL_THREADS says how many there are at most.\n",
+        ),
+        (
+            {"NXKERNEL_THREADS": "", "NUMBA_NUM_THREADS": "1"},
+            "1 NUMBA_NUM_THREADS 2.0\nthe number of threads is from 1 to 1 here, got 99\n",
+        ),
+        *[
+            (
+                {"NXKERNEL_THREADS": wrong},
+                f"the environment variable NXKERNEL_THREADS is {wrong!r}: it says on how many threads kernels run.\n"
+                "  Set it to a whole number from 1 on, or unset it: unset NXKERNEL_THREADS.\n",
+            )
+            for wrong in ("two", "0", "-1", "1.5")
+        ],
+    ],
+    ids=str,
+)
+def test_the_environment_says_how_many_threads_there_are(settings, expected):
+    found = subprocess.run(
+        [sys.executable, "-c", COUNTED], env=os.environ | settings, capture_output=True, text=True, check=True
+    )
+    assert found.stdout == expected
