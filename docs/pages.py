@@ -27,7 +27,8 @@ from nxkernel.ops.numpy_names import aliases
 #: Modules of ``nxkernel.ops`` in the order in which people meet them.
 _FAMILIES = (
     "tensors.creation", "tensors.literals", "arithmetic.elementwise", "arithmetic.elementary", "arithmetic.comparison",
-    "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering", "shapes.diagonals", "shapes.padding",
+    "arithmetic.casting", "shapes.shaping", "shapes.indexing", "shapes.gathering",
+    "shapes.indexed_updates", "shapes.diagonals", "shapes.padding",
     "reductions.reduction", "reductions.extremes", "reductions.statistics", "reductions.cumulative",
     "reductions.user_reductions", "reductions.windows", "shapes.sorting", "reductions.contraction",
     "reductions.convolution", "reductions.fourier",
@@ -42,7 +43,7 @@ _DEFINING = {
     "flow.control.control_functions": "Loops and branches", "autodiff.grad": "Gradients",
     "autodiff.jvp_vjp": "Linear maps of derivatives", "autodiff.matrices": "Matrices of derivatives",
     "autodiff.custom_gradients": "Gradients of one's own", "autodiff.custom_tangents": "Tangents of one's own",
-    "autodiff.implicit": "Derivatives of solutions",
+    "autodiff.implicit_functions": "Derivatives of solutions",
     "autodiff.vmap": "Functions of one entry", "tracing.hooks": "Hooks",
     "tracing.python_calls": "Calls of Python", "tracing.run_time_checks": "Checks", "streams.stream": "Streams",
     "observe.events": "What happened", "observe.compilation_guards": "No surprises",
@@ -160,6 +161,9 @@ def all_pages() -> list[Page]:
         _room("nxkernel.nn", "nn", "Networks", "losses", "metrics", "initializers"),
         _room("nxkernel.optim", "optim", "Optimizers"),
         _room("nxkernel.training", "training", "Training"),
+        _room("nxkernel.integrate", "integrate", "Integrals and differential equations"),
+        _room("nxkernel.interpolate", "interpolate", "Functions through points"),
+        _room("nxkernel.optimize", "optimize", "Minima, least squares and roots"),
         _room("nxkernel.formats", "formats", "Files and bytes", prefix="nxkernel"),
         _gpus(),
         Page("numpy", "NumPy programs", _first_line(nxkernel.numpy), [], _numpy_names()),
@@ -280,9 +284,7 @@ def _numpy_names() -> str:
     ]
     text += _heading("Methods and attributes of arrays") + _names(methods)
     text += _heading("Not there")
-    text += (
-        "What ``numpy.random`` draws, the running program asks NumPy for, one call at a time; faster numbers come\n"
-    )
+    text += "What ``numpy.random`` draws, the running program asks NumPy for, one call at a time; faster numbers come\n"
     text += "from the keys of :func:`nxkernel.random.key`. And these, which are refused by name:\n\n"
     return text + _names(missing_numpy_names())
 

@@ -30,12 +30,15 @@ pandas_lists.install()
 
 
 #: What is imported when somebody asks for it.
-_LAZY = ("nn", "optim", "training")
+_LAZY = ("integrate", "interpolate", "nn", "optim", "optimize", "training")
 
 if TYPE_CHECKING:
     from nxkernel import formats as formats
+    from nxkernel import integrate as integrate
+    from nxkernel import interpolate as interpolate
     from nxkernel import nn as nn
     from nxkernel import optim as optim
+    from nxkernel import optimize as optimize
     from nxkernel import training as training
     from nxkernel.formats import *  # noqa: F403
 

@@ -24,6 +24,10 @@ from nxkernel.shapes import describe
 from nxkernel.types import Type
 
 _ORIGIN = "which Numba compiled"
+#: What gives the function to call in the place of one of Numba's while a program is traced.
+TRACED: list[Callable[[Any], Callable[..., Any]]] = []
+#: What gives the derivatives of a function of single numbers, at traced values, by those arguments.
+DERIVATIVES: list[Callable[[ScalarFunction, Sequence[Any], Sequence[int]], list[Any]]] = []
 
 
 def is_compiled(function: Any) -> bool:
@@ -34,6 +38,20 @@ def is_compiled(function: Any) -> bool:
 def is_generalized(function: Any) -> bool:
     """Whether a function was made by `numba.guvectorize`."""
     return type(function).__module__.startswith("numba.") and type(function).__name__ == "GUFunc"
+
+
+def python_function(function: Any) -> Callable[..., Any]:
+    """The function of Python's that Numba compiled."""
+    return (function if _is_dispatcher(function) else function._dispatcher).py_func
+
+
+def signature(function: Any) -> inspect.Signature:
+    """The arguments that a function of Numba's is called with; those of `guvectorize` come without its outputs."""
+    found = inspect.signature(python_function(function))
+    if not is_generalized(function):
+        return found
+    taken = function.signature.partition("->")[0].count("(")
+    return found.replace(parameters=list(found.parameters.values())[:taken])
 
 
 def _is_dispatcher(function: Any) -> bool:
@@ -52,8 +70,8 @@ def bound(function: Any, args: Sequence[Any], options: dict[str, Any]) -> list[A
     NxTypeError
         For arguments that do not fit its parameters, or parameters that take any number of arguments.
     """
-    signature = inspect.signature((function._dispatcher if _is_ufunc(function) else function).py_func)
-    for parameter in signature.parameters.values():
+    own = signature(function)
+    for parameter in own.parameters.values():
         if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
             raise NxTypeError(
                 message(
@@ -62,9 +80,9 @@ def bound(function: Any, args: Sequence[Any], options: dict[str, Any]) -> list[A
                 )
             )
     try:
-        bound_arguments = signature.bind(*args, **options)
+        bound_arguments = own.bind(*args, **options)
     except TypeError as error:
-        raise NxTypeError(f"{name_of(function)}{signature}: {error}") from None
+        raise NxTypeError(f"{name_of(function)}{own}: {error}") from None
     bound_arguments.apply_defaults()
     return list(bound_arguments.arguments.values())
 

@@ -176,8 +176,18 @@ class OperandMethods:
         """Clip elements to a range."""
     def compatible(self, right: Any) -> bool:
         """Whether two tensors, or containers of tensors, agree in type, shape, names and vectorized axes."""
-    def compress(self, condition: Any, axis: int | str | None = None, *, axes: int | str | None = None) -> Self:
-        """The slices along an axis at the places where a condition holds."""
+    def compress(
+        self,
+        condition: Any,
+        axis: int | str | None = None,
+        *,
+        axes: int | str | None = None,
+        size: int | None = None,
+        fill_value: Any = 0,
+    ) -> Self:
+        """The slices along an axis at the places where a condition holds; with a `size`, what ``t[mask]`` is in a
+        program.
+        """
     def concatenate(self, axis: int | str = 0, *, axes: int | str = 0) -> Self:
         """Join tensors along an existing axis."""
     def conj(self) -> Self:
@@ -325,6 +335,35 @@ class OperandMethods:
         axis: int | str | Sequence[int | str] | None = None,
     ) -> Self:
         """Add to elements, or to slices of the remaining axes, at coordinates; repeated coordinates add up."""
+    def indexed_max(
+        self,
+        indices: Any,
+        updates: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
+        """Replace elements, or slices of the remaining axes, at coordinates by what is greater than they. NaN
+        wins.
+        """
+    def indexed_min(
+        self,
+        indices: Any,
+        updates: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
+        """Replace elements, or slices of the remaining axes, at coordinates by what is less than they. NaN wins."""
+    def indexed_multiply(
+        self,
+        indices: Any,
+        updates: Any,
+        axes: int | str | Sequence[int | str] | None = None,
+        *,
+        axis: int | str | Sequence[int | str] | None = None,
+    ) -> Self:
+        """Multiply elements, or slices of the remaining axes, at coordinates; all factors of one place count."""
     def indexed_put(
         self,
         indices: Any,
@@ -444,6 +483,8 @@ class OperandMethods:
         """The indices of the elements that are not 0, in C order."""
     def not_equal(self, right: Any) -> Self:
         """Whether elements differ. NaN differs from all."""
+    def one_hot(self, n: int, axis: int = -1, *, axes: int = -1, type: Any = "f32", dtype: Any = "f32") -> Self:
+        """For each index a vector of zeros with a one at its place."""
     def outer(self, right: Any) -> Self:
         """Each element of one tensor times each element of another."""
     def pad(self, pad_value: Any, padding_config: Sequence[Sequence[int]]) -> Self:
@@ -558,6 +599,14 @@ class OperandMethods:
         """One over the square root."""
     def searchsorted(self, values: Any, side: str = "left") -> Self:
         """Where values would be inserted into a sorted vector so that it stays sorted."""
+    def segment_max(self, segment_ids: Any, num_segments: int | None = None) -> Self:
+        """The greatest element of the rows of each segment."""
+    def segment_min(self, segment_ids: Any, num_segments: int | None = None) -> Self:
+        """The least element of the rows of each segment."""
+    def segment_prod(self, segment_ids: Any, num_segments: int | None = None) -> Self:
+        """The product of the rows of each segment."""
+    def segment_sum(self, segment_ids: Any, num_segments: int | None = None) -> Self:
+        """The sum of the rows of each segment."""
     def select(self, on_true: Any, on_false: Any) -> Self:
         """Choose elements from two tensors by a condition."""
     def setflags(self, write: bool | None = None, align: bool | None = None, uic: bool | None = None) -> None:
@@ -651,6 +700,16 @@ class OperandMethods:
         """The lower triangle of each matrix, zeros above."""
     def triu(self, k: int = 0) -> Self:
         """The upper triangle of each matrix, zeros below."""
+    def unique(
+        self,
+        *,
+        return_index: bool = False,
+        return_inverse: bool = False,
+        return_counts: bool = False,
+        size: int | None = None,
+        fill_value: Any = None,
+    ) -> Any:
+        """The different elements in ascending order. NaN counts as one."""
     def var(
         self,
         axes: int | str | Sequence[int | str] | None = None,

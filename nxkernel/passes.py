@@ -69,7 +69,7 @@ def imported(path: str) -> Callable[..., Any]:
 _GRAPH, _OUTPUTS = "graph.verify:verify", "graph.verify:verify_outputs"
 _PLAN, _NESTS = "compilers.plan.verify:verify", "compilers.plan.verify:verify_steps"
 _LAUNCHES = "compilers.plan.verify:verify_launches"
-_CPU, _CUDA = "compilers.numba_cpu.", "compilers.numba_cuda."
+_CPU, _CUDA, _NJIT = "compilers.numba_cpu.", "compilers.numba_cuda.", "compilers.numba_njit."
 _COMPILATION, _NATIVE = _CPU + "program.compilation:Compilation.", _CPU + "program.verify:"
 _PLANNER, _DRAFT = "compilers.plan.planner:PlanDraft.", "compilers.plan.verify_draft:"
 
@@ -83,6 +83,10 @@ SIMPLIFY = Pass(
 #: Then, on a graph before anything is rewritten, for its errors.
 LEGALITY = {
     "evaluator": (),
+    "numba": (
+        Pass("legality", _NJIT + "module_source:check", "a simplified graph",
+             "each node can be said in Numba, or an error names the user's line", _GRAPH),
+    ),
     "numba_cpu": (
         Pass("legality", _CPU + "program.graph_compilation:check", "a simplified graph",
              "each node has code, or an error names the user's line", _GRAPH),
@@ -96,6 +100,7 @@ LEGALITY = {
 #: On graphs; those of loops and branches are rewritten with them.
 ON_GRAPHS = {
     "evaluator": (),
+    "numba": (),
     "numba_cpu": (
         Pass("columns", "compilers.rewrite.columns.interchange:by_columns", "a simplified graph",
              "loops over planes go column by column where that is faster", _GRAPH),
@@ -110,6 +115,10 @@ _REWRITTEN = ("conv", "reverse")
 #: On the outputs of the graph and of each body of a loop or branch, before its plan is made.
 ON_OUTPUTS = {
     "evaluator": (),
+    "numba": (
+        Pass("loop nest rewrites", _NJIT + "module_source:rewritten", "a graph, or body, with legal nodes",
+             "nodes are those that nests and opaque steps have; large reductions are cut", _OUTPUTS, _REWRITTEN),
+    ),
     "numba_cpu": (
         Pass("loop nest rewrites", _CPU + "program.graph_compilation:rewritten", "a graph, or body, with legal nodes",
              "nodes are those that nests and routines have; large reductions are cut", _OUTPUTS, _REWRITTEN),
@@ -155,6 +164,12 @@ ON_PROGRAMS = {
         Pass("walk", "compilers.evaluator:walk", "a graph", "each node is computed by its meaning in NumPy",
              "compilers.evaluator:verify_walk"),
     ),
+    "numba": (
+        Pass("source", _NJIT + "module_source:written", "a plan", "a module of Python without nxkernel",
+             _NJIT + "module_source:verify_source"),
+        Pass("njit", _NJIT + "executable:compiled", "a module", "numba.njit has compiled its function for the types",
+             _NJIT + "executable:verify_compiled"),
+    ),
     "numba_cpu": (
         Pass("program text", _COMPILATION + "write_program", "a plan",
              "LLVM of the function that strings kernels together, without sizes and names", _NATIVE + "verify_text"),
@@ -184,7 +199,7 @@ def passes_of(compiler: str) -> tuple[Pass, ...]:
 
     Parameters
     ----------
-    compiler : {"evaluator", "numba_cpu", "numba_cuda"}
+    compiler : {"evaluator", "numba", "numba_cpu", "numba_cuda"}
     """
     planning = (*ANALYSES, *PLANNING) if ON_OUTPUTS[compiler] else ()
     on_graphs = (SIMPLIFY, *LEGALITY[compiler], *ON_GRAPHS[compiler])

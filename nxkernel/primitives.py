@@ -409,7 +409,8 @@ def _put_strided(target: Spec, part: Spec, *starts: Spec, strides: tuple[int, ..
 gather = primitive("gather", "indexing", _gather)
 """Elements at indices along ``axes``, one operand of indices an axis; their axes come first, then those left over."""
 scatter = primitive("scatter", "indexing", _scatter)
-"""``scatter(target, updates, *indices)``: the target with updates put (``combine="put"``) or added at indices."""
+"""``scatter(target, updates, *indices)``: the target with updates put at indices (``combine="put"``), or joined with
+what is there by the primitive of a name: ``"add"``, ``"multiply"``, ``"max"`` or ``"min"``."""
 put_slice = primitive("put_slice", "indexing", _put_slice)
 """``put_slice(target, part, *starts)``: the target with a part overwritten; starts are clamped so that it fits."""
 put_strided = primitive("put_strided", "indexing", _put_strided)

@@ -214,7 +214,7 @@ class TestPrograms:
 class TestSuite:
     def test_covers_the_goals(self):
         goals = {work.name: work.goals for work in suite.WORKS}
-        assert len(goals) == len(suite.WORKS) == 60
+        assert len(goals) == len(suite.WORKS) == 66
         assert goals["exp(x) * x + 1, 4 M float32"] == (Goal(0.75, "JAX"),)
         assert goals["argmax over rows of 4096 × 1000 float32"] == (Goal(0.1, "JAX"), Goal(1.2, "NumPy"))
         assert goals["sort of 1 M float32"] == (Goal(1.0, BETTER),)

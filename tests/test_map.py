@@ -133,7 +133,7 @@ def test_what_goes_up_waits_for_a_call_and_is_listed():
 
 #: Folders with folders in them, and how many of these may import each other, pair by pair.
 ARROWS = {
-    "definitions": 40, "definitions.flow": 9, "compilers": 22, "compilers.numba_cpu": 13, "compilers.numba_cuda": 10,
+    "definitions": 40, "definitions.flow": 9, "compilers": 28, "compilers.numba_cpu": 13, "compilers.numba_cuda": 10,
     "numpy": 38, "ops": 24, "transforms.adjoints": 9,
 }  # fmt: skip
 #: Modules of a folder at most.
@@ -145,6 +145,8 @@ WAITING = {
         ("passes", "compilers.numba_cpu.program.compilation"),
         ("passes", "compilers.numba_cpu.program.graph_compilation"),
         ("passes", "compilers.numba_cpu.program.verify"),
+        ("passes", "compilers.numba_njit.executable"),
+        ("passes", "compilers.numba_njit.module_source"),
         ("passes", "compilers.numba_cuda.program.executable"),
         ("passes", "compilers.numba_cuda.program.graph_compilation"),
         ("passes", "compilers.numba_cuda.program.host_steps"),
@@ -159,6 +161,9 @@ WAITING = {
     ],
     "a notebook asks for them": [
         ("__init__", "nxkernel_magics"),
+    ],
+    "Numba asks for the type of a tensor, and has been imported then": [
+        ("tensor.tensor", "tensor.numba_types"),
     ],
     "one of both: CuPy is there with a GPU, Numba's simulator without one": [
         ("backends.cuda.devices", "backends.cuda.gpu_device"),
@@ -322,7 +327,7 @@ def test_few_imports_wait_and_are_listed():
 
 
 def test_nothing_outside_compilers_imports_one_by_name():
-    kinds = [f"nxkernel.compilers.{kind}" for kind in ("evaluator", "numba_cpu", "numba_cuda")]
+    kinds = [f"nxkernel.compilers.{kind}" for kind in ("evaluator", "numba_cpu", "numba_cuda", "numba_njit")]
     found = {
         (name, module)
         for name, imported in all_imports().items()

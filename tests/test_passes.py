@@ -40,6 +40,10 @@ kernels: a plan -> the native code of each nest and routine, from memory, from d
 link: the program's text, and its kernels' addresses -> the program's native code is loaded"""
 ORDER = {
     "evaluator": ["simplify", "walk"],
+    "numba": [
+        "simplify", "legality", "loop nest rewrites", "integer ranges", "bodies", "updates in place", "fusion",
+        "loop nests", "step order", "buffer assignment", "plan", "source", "njit",
+    ],
     "numba_cpu": [line.partition(":")[0] for line in CPU.splitlines()],
     "numba_cuda": [
         "simplify", "legality", "loop nest rewrites", "complex parts", "integer ranges", "bodies", "updates in place",
@@ -63,7 +67,7 @@ def test_each_pass_is_a_function_that_is_there(compiler):
 
 
 def test_every_compiler_of_ours_has_passes():
-    assert {"evaluator", "numba_cpu", "numba_cuda"} <= set(registry.names())
+    assert {"evaluator", "numba", "numba_cpu", "numba_cuda"} <= set(registry.names())
     assert set(passes.COMPILERS) == set(ORDER)
 
 

@@ -17,7 +17,8 @@ pytestmark = pytest.mark.packaging
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
     "nxkernel", "nxkernel.constants", "nxkernel.linalg", "nxkernel.random", "nxkernel.nn", "nxkernel.nn.losses",
-    "nxkernel.nn.metrics", "nxkernel.nn.initializers", "nxkernel.optim", "nxkernel.training", "nxkernel_lab",
+    "nxkernel.nn.metrics", "nxkernel.nn.initializers", "nxkernel.optim", "nxkernel.training", "nxkernel.optimize",
+    "nxkernel.integrate", "nxkernel.interpolate", "nxkernel_lab",
 )  # fmt: skip
 
 

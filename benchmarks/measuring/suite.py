@@ -19,6 +19,7 @@ from benchmarks.works import (
     notebook,
     numerics,
     reductions,
+    solvers,
     startup,
 )
 
@@ -30,6 +31,7 @@ WORKS: list[Work] = [
     *moving.WORKS,
     *numerics.WORKS,
     *loops.WORKS,
+    *solvers.WORKS,
     *learning.WORKS,
     *learning_first.WORKS,
     *compile_time.WORKS[:-1],

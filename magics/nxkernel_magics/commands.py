@@ -116,7 +116,7 @@ class NxMagics(Magics):
           %nx cache [NAME] [--clear]           what is in the caches, and what they answered
           %nx events [NAME] [-n N]             what happened, latest last
           %nx options [KEY=VALUE ...]          the default options, or set some
-          %nx source NAME [--form F] [--kernel N]   Numba source, LLVM, assembly; of a GPU's kernels cuda, ptx
+          %nx source NAME [--form F] [--kernel N]   Numba source, LLVM, assembly, a module; of a GPU's kernels cuda, ptx
           %nx why EXPRESSION                   would a call hit the cache, and if not, what differs
           %nx help [COMMAND]
 

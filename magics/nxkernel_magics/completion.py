@@ -73,7 +73,7 @@ def candidates(line: str, known: Mapping[str, Any]) -> list[str]:
         return []
     if done[-1] == "--form":
         views = [view for name, value in compiled(known).items() if name == done[2] for view in value.compilations()]
-        return list(forms(views[-1].kernels)) if views else []
+        return [*forms(views[-1].kernels), "module"] if views else []
     named = [] if len(done) > 2 else list(compiled(known))
     return _after_flag(done[-1]) or [*named, *(flag for flag in _FLAGS[command] if flag not in done)]
 

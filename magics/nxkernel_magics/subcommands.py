@@ -171,18 +171,24 @@ def options(shell: InteractiveShell, line: str) -> None:
 @magic_arguments("nx source")
 @argument("name", help="a definition, or %%%%jit for the cell of that kind that ran last, %%%%jit[7] for cell 7")
 @argument(
-    "--form", help="which form of the code: numba, llvm, assembly, cuda, ptx, or another one that a compiler gives"
+    "--form",
+    help="which form of the code: numba, llvm, assembly, cuda, ptx, or another one that a compiler gives; "
+    "module for the whole program as a file for Numba",
 )
 @argument("--kernel", type=int, metavar="N", help="only kernel N, counted from 1")
 def source(shell: InteractiveShell, line: str) -> None:
     """Show the code of a definition's kernels.
 
-    Without --form, it is the first form that each of them has.
+    Without --form, it is the first form that each of them has; with ``--form module`` the whole program, as one file
+    that needs Numba and NumPy alone.
 
     Example: `%nx source softmax --form llvm --kernel 1`
     """
     asked = parse(source.parser, line)
     view = _latest(find_definition(namespace(shell), asked.name), asked.name)
+    if asked.form == "module":
+        _print_module(view)
+        return
     kernels = [kernel for kernel in view.kernels if asked.kernel in (None, kernel.index + 1)]
     if not view.kernels:
         raise UsageError(f"{view.signature} was compiled by {view.compiler}, which computes without kernels.")
@@ -191,13 +197,21 @@ def source(shell: InteractiveShell, line: str) -> None:
     words = forms(kernels)
     if asked.form is not None and asked.form not in words:
         whose = f"{view.signature}: no kernel" if asked.kernel is None else f"{view.signature}: kernel {asked.kernel}"
-        raise UsageError(f"{whose} has the form {asked.form!r}.\n  There are {', '.join(words)}.")
+        raise UsageError(f"{whose} has the form {asked.form!r}.\n  There are {', '.join([*words, 'module'])}.")
     for kernel in kernels:
         label = words[asked.form] if asked.form else next(iter(kernel.texts), "no text")
         print(f"# {view.signature}: kernel {kernel.index + 1} · {kernel.title}, {label}")
         print(
             kernel.texts[label]().rstrip() if label in kernel.texts else f"# this kernel has no {label}: {kernel.kind}"
         )
+
+
+def _print_module(view: CompilationView) -> None:
+    """Print a program as a module for Numba."""
+    try:
+        print(view.module().rstrip())
+    except NxError as error:
+        raise UsageError(str(error)) from None
 
 
 def forms(kernels: Iterable[KernelView]) -> dict[str, str]:

@@ -57,18 +57,20 @@ def _gather(out: Spec, /, x: np.ndarray, *indices: np.ndarray, axes: tuple[int, 
     return settled(out, moved[key])
 
 
+#: What joins elements and updates of one place, by the name of the primitive for two of them.
+_JOINING = {"add": np.add, "multiply": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
 def _scatter(
     out: Spec, /, x: np.ndarray, updates: np.ndarray, *indices: np.ndarray, axes: tuple[int, ...], combine: str
 ) -> np.ndarray:
-    result = x.copy()
-    if combine == "add":
-        result = widened(result)
+    result = x.copy() if combine == "put" else widened(x.copy())
     moved, key = _key(result, indices, axes)
     with np.errstate(all="ignore"):
-        if combine == "add":
-            np.add.at(moved, key, widened(updates))
-        else:
+        if combine == "put":
             moved[key] = updates
+        else:
+            _JOINING[combine].at(moved, key, widened(updates))
     return settled(out, result)
 
 

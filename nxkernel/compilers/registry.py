@@ -53,7 +53,12 @@ OWN = {
     "numba_cpu": OwnCompiler(
         "nxkernel.compilers.numba_cpu.compiler",
         "NumbaCpu",
-        re.compile(r"cpu|host|numba|llvm|native|jit|xla|exla", re.IGNORECASE),
+        re.compile(r"cpu|host|llvm|native|jit|xla|exla", re.IGNORECASE),
+    ),
+    "numba": OwnCompiler(
+        "nxkernel.compilers.numba_njit.compiler",
+        "Numba",
+        re.compile(r"njit|numba[-_. ]?(njit|jit|source)", re.IGNORECASE),
     ),
     "evaluator": OwnCompiler(
         "nxkernel.compilers.evaluator",

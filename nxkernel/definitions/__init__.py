@@ -1,10 +1,11 @@
 """Numerical definitions: the public functions, and everything that a call of a definition does."""
 
 from nxkernel.container_classes.declarations import container
+from nxkernel.definitions.autodiff import numba_derivatives as _numba_derivatives  # noqa: F401  registers
 from nxkernel.definitions.autodiff.custom_gradients import checkpoint, custom_grad, stop_grad
 from nxkernel.definitions.autodiff.custom_tangents import custom_jvp
 from nxkernel.definitions.autodiff.grad import grad, value_and_grad
-from nxkernel.definitions.autodiff.implicit import custom_linear_solve, custom_root
+from nxkernel.definitions.autodiff.implicit_functions import custom_linear_solve, custom_root
 from nxkernel.definitions.autodiff.jvp_vjp import jvp, linearize, vjp
 from nxkernel.definitions.autodiff.matrices import hessian, jacfwd, jacobian, jacrev
 from nxkernel.definitions.autodiff.vmap import vmap
@@ -14,9 +15,11 @@ from nxkernel.definitions.calls.decorators import (
     debug_expr_apply,
     defn,
     deftransform,
+    eval_shape,
     jit,
     jit_apply,
     print_expr,
+    to_numba_source,
 )
 from nxkernel.definitions.calls.definition import Definition
 from nxkernel.definitions.devices.transfer import (
@@ -26,7 +29,15 @@ from nxkernel.definitions.devices.transfer import (
     backend_names,
     backend_transfer,
 )
-from nxkernel.definitions.flow.control.control_functions import cond, fori, scan, unroll, while_
+from nxkernel.definitions.flow.control.control_functions import (
+    associative_scan,
+    cond,
+    fori,
+    scan,
+    switch,
+    unroll,
+    while_,
+)
 from nxkernel.definitions.keys.default_options import default_options, global_default_options
 from nxkernel.definitions.keys.options import keyword
 from nxkernel.definitions.keys.tree_functions import leaves, map_leaves
@@ -45,6 +56,7 @@ __all__ = [
     "Event",
     "Stream",
     "assert_compiles",
+    "associative_scan",
     "backend_copy",
     "backend_deallocate",
     "backend_memory",
@@ -66,6 +78,7 @@ __all__ = [
     "default_options",
     "defn",
     "deftransform",
+    "eval_shape",
     "events",
     "fori",
     "global_default_options",
@@ -89,6 +102,8 @@ __all__ = [
     "scan",
     "stop_grad",
     "stream",
+    "switch",
+    "to_numba_source",
     "unroll",
     "value_and_grad",
     "vjp",
@@ -97,7 +112,7 @@ __all__ = [
 ]
 
 _EXPLAINED = (
-    "checkpoint", "custom_grad", "custom_jvp", "custom_linear_solve", "custom_root", "defn", "hessian", "hook",
-    "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "vjp",
+    "associative_scan", "checkpoint", "custom_grad", "custom_jvp", "custom_linear_solve", "custom_root", "defn",
+    "hessian", "hook", "host_call", "jacfwd", "jacobian", "jacrev", "jit", "jvp", "linearize", "vjp",
 )  # fmt: skip
 call_errors.explain(globals(), _EXPLAINED, "nx")

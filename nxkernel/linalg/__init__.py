@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import NoReturn
 
-from nxkernel.linalg.factorizations import cholesky, eigh, lu, qr, svd
+from nxkernel.linalg.factor_solving import cho_factor, cho_solve, lu_factor, lu_solve
+from nxkernel.linalg.factorizations import cholesky, eig, eigh, lu, qr, svd
+from nxkernel.linalg.matrix_functions import expm, sqrtm
 from nxkernel.linalg.matrix_powers import adjoint, matrix_power
 from nxkernel.linalg.norms import determinant, matrix_rank, norm
 from nxkernel.linalg.solving import invert, least_squares, pinv, solve, triangular_solve
@@ -16,8 +18,9 @@ from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
 
 __all__ = [
-    "adjoint", "cholesky", "determinant", "eigh", "invert", "least_squares", "lu", "matrix_power", "matrix_rank",
-    "norm", "pinv", "qr", "solve", "svd", "triangular_solve",
+    "adjoint", "cho_factor", "cho_solve", "cholesky", "determinant", "eig", "eigh", "expm", "invert", "least_squares",
+    "lu", "lu_factor", "lu_solve", "matrix_power", "matrix_rank", "norm", "pinv", "qr", "solve", "sqrtm", "svd",
+    "triangular_solve",
 ]  # fmt: skip
 
 explain(globals(), __all__, "nx.linalg")

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from nxkernel import primitives
+import numpy as np
+
+from nxkernel import primitives, types
 from nxkernel.errors import NxTypeError, NxValueError
 from nxkernel.graph.expr import Expr
 from nxkernel.linalg._matrices import back, computed, matrices, unnamed
+from nxkernel.linalg.called_routines import eigenpairs
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic import elementwise
 from nxkernel.ops.arithmetic.comparison import equal, logical_not, not_equal, select
@@ -166,6 +169,49 @@ def eigh(tensor: Any, *, max_iter: int = 1000, eps: float = 1e-4) -> tuple[Value
     values, vectors = take_along_axis(values, order, axis=-1), take_along_axis(vectors, order_rows, axis=-1)
     unit = eye(tensor.shape, type=vectors.type)
     return back(_as_if(values, few, diagonal), type_), back(_as_if(vectors, all_, unit), type_)
+
+
+def eig(tensor: Any) -> tuple[Value, Value]:
+    """The eigenvalues and eigenvectors of square matrices of any kind.
+
+    Parameters
+    ----------
+    tensor : tensor
+        Square matrices in the last two axes.
+
+    Returns
+    -------
+    tuple of two tensors
+        Eigenvalues in LAPACK's order, and the eigenvectors of length 1 in the columns of a matrix. Both are complex.
+        NaN for a matrix that is not finite.
+
+    Raises
+    ------
+    NxValueError
+        When the matrices are not square.
+
+    Notes
+    -----
+    NumPy's function, which the running program calls once for each matrix. Eigenvalues have a gradient, where no two
+    are equal; :func:`eigh` has one for eigenvectors, too.
+
+    Examples
+    --------
+    >>> values, vectors = nx.linalg.eig([[0.0, 1.0], [-1.0, 0.0]])
+    >>> values.to_list()
+    [1j, -1j]
+    """
+    tensor, type_ = computed(unnamed(matrices(tensor, "eig", square=True)))
+    values, vectors = eigenpairs(tensor, _eig, "nxkernel")
+    type_ = types.to_complex(type_)
+    return convert(values, type_), convert(vectors, type_)
+
+
+def _eig(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    if not np.isfinite(matrix).all():
+        nothing = np.full_like(matrix, np.nan)
+        return nothing[0], nothing
+    return np.linalg.eig(matrix)
 
 
 def _as_if(result: Operand, ordered: Operand, known: Operand) -> Value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types as python
+import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -61,6 +62,30 @@ class Forwarded:
         return traceable, (self._function,)
 
 
+class ForwardedToNumba:
+    """A function that Numba compiled and that can be traced: a program has its text, its code, or a call of it.
+
+    Parameters
+    ----------
+    function : numba.njit, numba.vectorize or numba.guvectorize function
+    """
+
+    def __init__(self, function: Any) -> None:
+        self._function = function
+        self.__name__ = self.__qualname__ = numba_functions.name_of(function)
+        self.__module__ = getattr(function, "__module__", None) or "numba"
+        self.__doc__ = function.__doc__
+        self.__signature__ = numba_functions.signature(function)
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call what stands for the function while a program is traced, and else the function."""
+        function = numba_functions.TRACED[0](self._function) if numba_functions.TRACED else self._function
+        return function(*args, **options)
+
+    def __reduce__(self) -> tuple:
+        return traceable, (self._function,)
+
+
 def _parameters(function: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
         return [*inspect.signature(function).parameters.values()]
@@ -79,7 +104,8 @@ def open_signature(parameters: Iterable[inspect.Parameter]) -> inspect.Signature
 
 
 def traceable(function: Any) -> Any:
-    """A function of NumPy's as :class:`Forwarded`, the same object each time; anything else as it is.
+    """A function of NumPy's as :class:`Forwarded`, and one that Numba compiled as :class:`ForwardedToNumba`, the same
+    object each time; anything else as it is.
 
     Of a partial it is the function inside of it.
 
@@ -91,7 +117,20 @@ def traceable(function: Any) -> Any:
     if isinstance(function, functools.partial):
         inner = traceable(function.func)
         return function if inner is function.func else functools.partial(inner, *function.args, **function.keywords)
+    if numba_functions.is_compiled(function) or numba_functions.is_generalized(function):
+        return _to_numba(function)
     return _forwarded(function) if is_numpys(function) else function
+
+
+#: By function, as long as that is there.
+_OF_NUMBA: weakref.WeakKeyDictionary[Any, ForwardedToNumba] = weakref.WeakKeyDictionary()
+
+
+def _to_numba(function: Any) -> ForwardedToNumba:
+    found = _OF_NUMBA.get(function)
+    if found is None:
+        found = _OF_NUMBA[function] = ForwardedToNumba(function)
+    return found
 
 
 @functools.cache

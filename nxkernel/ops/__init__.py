@@ -36,10 +36,11 @@ from nxkernel.ops.reductions.reduction import *  # noqa: F403
 from nxkernel.ops.reductions.statistics import *  # noqa: F403
 from nxkernel.ops.reductions.user_reductions import *  # noqa: F403
 from nxkernel.ops.reductions.windows import *  # noqa: F403
-from nxkernel.ops.shapes import batching, diagonals, gathering, indexing, padding, shaping, sorting
+from nxkernel.ops.shapes import batching, diagonals, gathering, indexed_updates, indexing, padding, shaping, sorting
 from nxkernel.ops.shapes.batching import *  # noqa: F403
 from nxkernel.ops.shapes.diagonals import *  # noqa: F403
 from nxkernel.ops.shapes.gathering import *  # noqa: F403
+from nxkernel.ops.shapes.indexed_updates import *  # noqa: F403
 from nxkernel.ops.shapes.indexing import *  # noqa: F403
 from nxkernel.ops.shapes.padding import *  # noqa: F403
 from nxkernel.ops.shapes.shaping import *  # noqa: F403
@@ -53,9 +54,9 @@ from nxkernel.ops.tensors.vectorized_axes import *  # noqa: F403
 
 _FAMILIES = (
     batching, padding, casting, comparison, contraction, convolution, creation, cumulative, diagonals, elementary,
-    elementwise, extremes, user_reductions, fourier, gathering, indexing, inspection, literals, numba_functions,
-    numpy_axes, numpy_creation, numpy_selection, python_conversion, reduction, shaping, sorting, statistics,
-    vectorized_axes, windows,
+    elementwise, extremes, user_reductions, fourier, gathering, indexed_updates, indexing, inspection, literals,
+    numba_functions, numpy_axes, numpy_creation, numpy_selection, python_conversion, reduction, shaping, sorting,
+    statistics, vectorized_axes, windows,
 )  # fmt: skip
 __all__ = sorted(name for family in _FAMILIES for name in family.__all__)
 

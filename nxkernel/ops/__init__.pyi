@@ -102,6 +102,9 @@ __all__ = [
     "ifft2",
     "imag",
     "indexed_add",
+    "indexed_max",
+    "indexed_min",
+    "indexed_multiply",
     "indexed_put",
     "inspect",
     "iota",
@@ -138,6 +141,7 @@ __all__ = [
     "njit_map",
     "nonzero",
     "not_equal",
+    "one_hot",
     "ones",
     "outer",
     "pad",
@@ -173,6 +177,10 @@ __all__ = [
     "s32",
     "s64",
     "searchsorted",
+    "segment_max",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
     "select",
     "shape",
     "sigmoid",
@@ -219,6 +227,7 @@ __all__ = [
     "u16",
     "u32",
     "u64",
+    "unique",
     "var",
     "variance",
     "vec",
@@ -547,7 +556,39 @@ def indexed_add(
     axes: int | str | Sequence[int | str] | None = None,
     *,
     axis: int | str | Sequence[int | str] | None = None,
-) -> Tensor: ...
+) -> Tensor:
+    """Add to elements, or to slices of the remaining axes, at coordinates; repeated coordinates add up."""
+
+def indexed_max(
+    target: Any,
+    indices: Any,
+    updates: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor:
+    """Replace elements, or slices of the remaining axes, at coordinates by what is greater than they. NaN wins."""
+
+def indexed_min(
+    target: Any,
+    indices: Any,
+    updates: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor:
+    """Replace elements, or slices of the remaining axes, at coordinates by what is less than they. NaN wins."""
+
+def indexed_multiply(
+    target: Any,
+    indices: Any,
+    updates: Any,
+    axes: int | str | Sequence[int | str] | None = None,
+    *,
+    axis: int | str | Sequence[int | str] | None = None,
+) -> Tensor:
+    """Multiply elements, or slices of the remaining axes, at coordinates; all factors of one place count."""
+
 def indexed_put(
     target: Any,
     indices: Any,
@@ -555,7 +596,9 @@ def indexed_put(
     axes: int | str | Sequence[int | str] | None = None,
     *,
     axis: int | str | Sequence[int | str] | None = None,
-) -> Tensor: ...
+) -> Tensor:
+    """Replace elements, or slices of the remaining axes, at coordinates; of repeated coordinates the last wins."""
+
 def inspect(tensor: Any, *, limit: int | None = 50) -> Text: ...
 def iota(
     shape: Any,
@@ -703,6 +746,9 @@ def nonzero(tensor: Any, *, size: int | None = None, fill_value: int = 0) -> tup
 def not_equal(left: Any, right: Any) -> Tensor:
     """Whether elements differ. NaN differs from all."""
 
+def one_hot(
+    indices: Any, n: int, axis: int = -1, *, axes: int = -1, type: Any = "f32", dtype: Any = "f32"
+) -> Tensor: ...
 def ones(shape: Any, type: Any = "f32", *, dtype: Any = "f32", names: Sequence[str | None] | None = None) -> Tensor: ...
 def outer(left: Any, right: Any) -> Tensor: ...
 def pad(tensor: Any, pad_value: Any, padding_config: Sequence[Sequence[int]]) -> Tensor: ...
@@ -819,6 +865,18 @@ s64: Type
 s8: Type
 
 def searchsorted(tensor: Any, values: Any, side: str = "left") -> Tensor: ...
+def segment_max(data: Any, segment_ids: Any, num_segments: int | None = None) -> Tensor:
+    """The greatest element of the rows of each segment."""
+
+def segment_min(data: Any, segment_ids: Any, num_segments: int | None = None) -> Tensor:
+    """The least element of the rows of each segment."""
+
+def segment_prod(data: Any, segment_ids: Any, num_segments: int | None = None) -> Tensor:
+    """The product of the rows of each segment."""
+
+def segment_sum(data: Any, segment_ids: Any, num_segments: int | None = None) -> Tensor:
+    """The sum of the rows of each segment."""
+
 def select(pred: Any, on_true: Any, on_false: Any) -> Tensor: ...
 def shape(tensor: Any) -> tuple[int, ...]: ...
 def sigmoid(tensor: Any) -> Tensor:
@@ -926,6 +984,15 @@ u32: Type
 u64: Type
 u8: Type
 
+def unique(
+    tensor: Any,
+    *,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any: ...
 def var(
     tensor: Any,
     axes: int | str | Sequence[int | str] | None = None,

@@ -28,7 +28,7 @@ from nxkernel.ops.reductions import (
     user_reductions,
     windows,
 )
-from nxkernel.ops.shapes import diagonals, gathering, indexing, padding, shaping, sorting
+from nxkernel.ops.shapes import diagonals, gathering, indexed_updates, indexing, padding, shaping, sorting
 from nxkernel.ops.shapes.batching import to_batched, to_heatmap
 from nxkernel.ops.tensors import inspection, python_conversion, vectorized_axes
 from nxkernel.ops.tensors.creation import tril, triu
@@ -177,8 +177,8 @@ def _install() -> None:
         setattr(Operand, name, property(attribute))
     for module in (
         padding, comparison, contraction, convolution, cumulative, diagonals, elementary, elementwise, user_reductions,
-        extremes, axes, selection, fourier, gathering, indexing, inspection, reduction, shaping, sorting, statistics,
-        casting, windows,
+        extremes, axes, selection, fourier, gathering, indexed_updates, indexing, inspection, reduction, shaping,
+        sorting, statistics, casting, windows,
     ):  # fmt: skip
         for name in module.__all__:
             if not hasattr(Operand, name) and name not in ("complex", "where"):

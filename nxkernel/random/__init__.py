@@ -9,11 +9,12 @@ that was split before, and return the numbers alone.
 >>> x.to_list(), y.to_list()
 (0.7691127061843872, 0.9648666381835938)
 
-All are the numbers of ``Nx.Random``. Keys, bits of u32 and u64, and uniform, normal and Gumbel numbers of f32 and f64
-are those of ``jax.random`` as well, for the same key (the samplers that end in ``_split``) and with
-``jax_threefry_partitionable`` switched off; where numbers are computed with after they are drawn, as all but bits and
-uniform numbers from 0 to 1 are, the last digits may differ. Others are not: Nx takes narrow types (u8, u16, f16, bf16)
-from a word each, and draws whole numbers between bounds from one stream where JAX splits the key.
+What ``Nx.Random`` has too are its numbers. Those of ``jax.random`` with ``jax_threefry_partitionable`` switched off are
+the same, where a sampler does not say otherwise: in the words of JAX ``x, key = nx.random.gamma(key, a)`` is
+``key, now = split(key)`` and ``x = gamma(now, a)``, and samplers that end in ``_split`` take the same key. Where
+numbers are computed with after they are drawn, as all but bits and uniform numbers from 0 to 1 are, the last digits may
+differ. Others are not JAX's: Nx takes narrow types (u8, u16, f16, bf16) from a word each, and draws whole numbers
+between bounds from one stream where JAX splits the key.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from typing import NoReturn
 
 from nxkernel.messages import other_libraries
 from nxkernel.messages.call_errors import explain
+from nxkernel.random.counts import binomial, multinomial, poisson
+from nxkernel.random.discrete import bernoulli, categorical, geometric, rademacher
 from nxkernel.random.distributions import (
     bits,
     bits_split,
@@ -34,14 +37,29 @@ from nxkernel.random.distributions import (
     uniform,
     uniform_split,
 )
+from nxkernel.random.gammas import ball, beta, chisquare, dirichlet, f, gamma, generalized_normal, loggamma, t
 from nxkernel.random.keys import fold_in, key, split, threefry2x32_20_concat
-from nxkernel.random.multivariate import multivariate_normal, multivariate_normal_split
-from nxkernel.random.permutations import choice, shuffle
+from nxkernel.random.multivariate import multivariate_normal, multivariate_normal_split, orthogonal
+from nxkernel.random.parametric_distributions import (
+    double_sided_maxwell,
+    lognormal,
+    pareto,
+    rayleigh,
+    triangular,
+    truncated_normal,
+    wald,
+    weibull_min,
+)
+from nxkernel.random.permutations import choice, permutation, shuffle
+from nxkernel.random.standard_distributions import cauchy, exponential, laplace, logistic, maxwell
 
 __all__ = [
-    "bits", "bits_split", "choice", "fold_in", "gumbel", "gumbel_split", "key", "multivariate_normal",
-    "multivariate_normal_split", "normal", "normal_split", "randint", "randint_split", "shuffle", "split",
-    "threefry2x32_20_concat", "uniform", "uniform_split",
+    "ball", "bernoulli", "beta", "binomial", "bits", "bits_split", "categorical", "cauchy", "chisquare", "choice",
+    "dirichlet", "double_sided_maxwell", "exponential", "f", "fold_in", "gamma", "generalized_normal", "geometric",
+    "gumbel", "gumbel_split", "key", "laplace", "loggamma", "logistic", "lognormal", "maxwell", "multinomial",
+    "multivariate_normal", "multivariate_normal_split", "normal", "normal_split", "orthogonal", "pareto",
+    "permutation", "poisson", "rademacher", "randint", "randint_split", "rayleigh", "shuffle", "split", "t",
+    "threefry2x32_20_concat", "triangular", "truncated_normal", "uniform", "uniform_split", "wald", "weibull_min",
 ]  # fmt: skip
 
 explain(globals(), __all__, "nx.random")

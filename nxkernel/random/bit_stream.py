@@ -65,6 +65,23 @@ def advance(pair: KeyWords) -> tuple[KeyWords, Operand]:
     return KeyWords(block(pair, zero, two, 1), block(pair, one, three, 1)), block(pair, counters, counters + 2, 0)
 
 
+def subkeys(pair: KeyWords, parts: int) -> list[KeyWords]:
+    """``split(key, parts)`` as words to draw with, of one key, or of each of an array of keys."""
+    shape = pair.first.shape
+
+    def word(place: int) -> Operand:
+        low, high = (filled(place % parts + shift, u32, shape) for shift in (0, parts))
+        return block(pair, low, high, place // parts)
+
+    return [KeyWords(word(2 * part), word(2 * part + 1)) for part in range(parts)]
+
+
+def key_of_each(pair: KeyWords, shape: Shape) -> KeyWords:
+    """A key for each element of a shape: those of ``split(key, size)``."""
+    count, first = 2 * shapes.size(shape), places(shape) * 2
+    return KeyWords(words_at(pair, first, count), words_at(pair, first + 1, count))
+
+
 def words(pair: KeyWords, shape: Shape) -> Operand:
     """A stream of random words for each element of a shape."""
     count = shapes.size(shape)

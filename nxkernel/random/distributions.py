@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import ml_dtypes
-import numpy as np
 
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic.comparison import select
-from nxkernel.ops.arithmetic.elementary import erf_inv, log
+from nxkernel.ops.arithmetic.elementary import log
 from nxkernel.ops.machinery.dispatch import convert, filled, is_number, operand
 from nxkernel.ops.tensors.creation import shape_of
 from nxkernel.random import bit_stream
@@ -24,11 +22,15 @@ from nxkernel.random.sampler_options import (
     float_drawn,
     floats,
     named,
+    normal_of,
     parameter,
+    real_drawn,
     shape_drawn,
     type_drawn,
+    uniforms,
     unsigned,
 )
+from nxkernel.shapes import Shape
 from nxkernel.tensor.tensor import Tensor
 from nxkernel.types import Type
 
@@ -398,15 +400,10 @@ def _normal(pair: KeyWords, mean: Any, deviation: Any, shape: Any, type_: Any, n
     standard = is_number(mean) and is_number(deviation) and (mean, deviation) == (0, 1)
 
     def draw(bits: Operand, real: Type) -> Operand:
-        result = erf_inv(between(bits, real, _above_minus_one(real), 1.0)) * math.sqrt(2)
+        result = normal_of(bits, real)
         return result if standard else result * parameter(deviation, real, shape) + parameter(mean, real, shape)
 
     return named(floats(pair, shape, type_, draw), names)
-
-
-def _above_minus_one(type_: Type) -> float:
-    """The smallest float greater than -1, whose inverse error function is finite."""
-    return float(np.nextafter(np.array(-1, type_.dtype), np.array(0, type_.dtype)))
 
 
 def gumbel(key: Any, *, shape: Any = (), type: Any = "f32", names: Names = None) -> tuple[Drawn, Drawn]:
@@ -471,12 +468,11 @@ def gumbel_split(key: Any, *, shape: Any = (), type: Any = "f32", names: Names =
 
 
 def _gumbel(pair: KeyWords, shape: Any, type_: Any, names: Names) -> Drawn:
-    type_ = float_drawn("gumbel", type_)
-    if type_.is_complex:
-        raise NxTypeError(f'gumbel draws real numbers, got type={str(type_)!r}; write type="f32"')
+    type_, _ = real_drawn("gumbel", type_)
+    return named(gumbels(pair, shape_of(shape), type_), names)
+
+
+def gumbels(pair: KeyWords, shape: Shape, type_: Type) -> Operand:
+    """Numbers of the standard Gumbel distribution."""
     tiny = float(ml_dtypes.finfo(type_.dtype).smallest_normal)
-
-    def draw(bits: Operand, real: Type) -> Operand:
-        return -log(-log(between(bits, real, tiny, 1.0)))
-
-    return named(floats(pair, shape_of(shape), type_, draw), names)
+    return -log(-log(uniforms(pair, shape, type_, tiny, 1.0)))

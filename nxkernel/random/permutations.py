@@ -16,15 +16,15 @@ from nxkernel.ops.machinery.dispatch import convert, filled, lasting, operand
 from nxkernel.ops.reductions.cumulative import cumulative_sum
 from nxkernel.ops.shapes.gathering import take, take_along_axis
 from nxkernel.ops.shapes.indexing import slice_along_axis
-from nxkernel.ops.shapes.shaping import flatten
+from nxkernel.ops.shapes.shaping import flatten, reshape
 from nxkernel.ops.shapes.sorting import argsort
-from nxkernel.ops.tensors.creation import iota
+from nxkernel.ops.tensors.creation import iota, shape_of
 from nxkernel.random.bit_stream import advance, pair_of, words
 from nxkernel.random.distributions import gumbel, randint, uniform
 from nxkernel.shapes import Shape, normalize_axis, static_int
 from nxkernel.tensor.tensor import Tensor
 
-__all__ = ["choice", "shuffle"]
+__all__ = ["choice", "permutation", "shuffle"]
 
 
 def shuffle(
@@ -70,6 +70,52 @@ def shuffle(
     return tensor, following
 
 
+def permutation(
+    key: Any, x: Any, *, axis: int | str = 0, independent: bool = False
+) -> tuple[Tensor | Expr, Tensor | Expr]:
+    """Draw a permutation of the numbers from 0 to below `x`, or of a tensor along an axis.
+
+    Parameters
+    ----------
+    key : tensor
+        ``u32[2]``; use the new key afterwards.
+    x : int or tensor
+        How many numbers, or what :func:`shuffle` takes, as well as the other parameters.
+    axis : int or str, optional
+    independent : bool, optional
+
+    Returns
+    -------
+    tuple of Tensor
+        The permutation and a new key.
+
+    Raises
+    ------
+    NxValueError
+        For a negative number, or a tensor without an axis.
+
+    Notes
+    -----
+    As ``jax.random.permutation``, for the same key.
+
+    Examples
+    --------
+    >>> x, key = nx.random.permutation(nx.random.key(42), 5)
+    >>> x.to_list()
+    [2, 3, 0, 1, 4]
+    """
+    return shuffle(key, _counted(x, "permutation"), axis=axis, independent=independent)
+
+
+def _counted(value: Any, function: str) -> Any:
+    """The numbers from 0 to below a number; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        return value
+    if value < 0:
+        raise NxValueError(f"{function}: {value} is no number of things to choose from")
+    return iota((value,))
+
+
 def _order(key: Any, size: int) -> tuple[Operand, Operand]:
     """A random permutation of `size` indices, and a new key."""
     order, following = None, operand(key)
@@ -90,7 +136,14 @@ def _rounds(size: int) -> int:
 
 
 def choice(
-    key: Any, tensor: Any, p: Any = None, *, samples: int = 1, axis: int | str | None = None, replace: bool = True
+    key: Any,
+    tensor: Any,
+    p: Any = None,
+    *,
+    samples: int = 1,
+    shape: Any = None,
+    axis: int | str | None = None,
+    replace: bool = True,
 ) -> tuple[Tensor | Expr, Tensor | Expr]:
     """Draw random elements, or slices along an axis, with or without replacement.
 
@@ -98,12 +151,15 @@ def choice(
     ----------
     key : tensor
         ``u32[2]``; use the new key afterwards.
-    tensor : tensor
+    tensor : tensor or int
+        What to choose from; a number stands for those from 0 to below it.
     p : tensor, optional
         A vector: how likely each of them is. It need not add up to 1. All are equally likely without it. What has 0 is
         not taken, or without replacement after all others; where all have 0 it is the first.
     samples : int, optional
         How many to take.
+    shape : tuple of int, optional
+        How many in the place of `samples`, with the axes that they get.
     axis : int or str, optional
         Take parts along this axis; without it, elements of the whole tensor.
     replace : bool, optional
@@ -128,15 +184,20 @@ def choice(
     >>> x, key = nx.random.choice(key, [0, 1], [0.2, 0.8], samples=5)
     >>> x.to_list()
     [1, 0, 1, 1, 1]
+    >>> x, key = nx.random.choice(key, 6, shape=(2, 3))
+    >>> x.shape
+    (2, 3)
     """
-    tensor, samples = lasting(tensor, "tensor"), static_int(samples, "samples")
+    shape = None if shape is None else shape_of(shape)
+    tensor = lasting(_counted(tensor, "choice"), "tensor")
+    samples = static_int(samples, "samples") if shape is None else math.prod(shape)
     pair_of(key)
     if axis is None:
         tensor, position = flatten(tensor), 0
     else:
         position = normalize_axis(axis, tensor.shape, tensor.names)
     count = tensor.shape[position]
-    if samples < 1:
+    if samples < (shape is None):
         raise NxValueError(f"choice takes at least one sample, got samples={samples}")
     if not count:
         raise NxValueError(f"choice has nothing to choose from: axis {position} of {tensor.spec} has no elements")
@@ -154,7 +215,7 @@ def choice(
     else:
         order, following = _order(key, count) if p is None else _weighted_order(key, p)
         chosen = slice_along_axis(order, 0, samples)
-    return take(tensor, chosen, axis=position), following
+    return take(tensor, chosen if shape is None else reshape(chosen, shape), axis=position), following
 
 
 def _likelihoods(p: Any, count: int) -> Operand:

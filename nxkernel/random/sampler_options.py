@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic.casting import bitcast
+from nxkernel.ops.arithmetic.elementary import erf_inv
 from nxkernel.ops.arithmetic.elementwise import complex, max
 from nxkernel.ops.machinery.dispatch import apply, convert, filled, is_number, operand, spread
 from nxkernel.ops.tensors.creation import shape_of
@@ -86,6 +88,23 @@ def float_drawn(sampler: str, type_: Any, *parameters: Any) -> Type:
     return type_
 
 
+def real_drawn(sampler: str, type_: Any, *parameters: Any) -> tuple[Type, Type]:
+    """As :func:`float_drawn`, and the type to compute in; complex numbers are refused."""
+    type_ = float_drawn(sampler, type_, *parameters)
+    if type_.is_complex:
+        raise NxTypeError(f'{sampler} draws real numbers, got the type {type_}; write type="f32"')
+    return type_, types.compute_type(type_)
+
+
+def count_drawn(sampler: str, type_: Any, *, signed: bool = False) -> Type:
+    """The type of a sample of counts: integers, or floats that hold them; `signed` where some are negative."""
+    type_ = types.normalize(type_)
+    if type_.is_complex or type_ is types.bool_ or (signed and type_.kind == "u"):
+        what = "1 and -1" if signed else "whole numbers"
+        raise NxTypeError(f'{sampler} draws {what}, got the type {type_}; write type="s64"')
+    return type_
+
+
 def parameter(value: Any, type_: Type, shape: Shape) -> Operand:
     """A parameter of a distribution, in the type and shape of the sample."""
     return filled(value, type_, shape) if is_number(value) else spread(convert(operand(value), type_), shape)
@@ -113,6 +132,37 @@ def unit(random: Operand, type_: Type) -> Operand:
     digits = ml_dtypes.finfo(type_.dtype).nmant
     one = int(np.array(1, type_.dtype).view(random.type.dtype))
     return bitcast(random >> (type_.bits - digits) | one, type_) - 1.0
+
+
+def uniforms(pair: KeyWords, shape: Shape, type_: Type, low: Any = 0.0, high: Any = 1.0) -> Operand:
+    """Floats in [low, high) of a shape."""
+    return between(bits(pair, shape, unsigned(type_)), type_, low, high)
+
+
+def uniform_of_each(keys: KeyWords, type_: Type) -> Operand:
+    """A float in [0, 1) for each of an array of keys."""
+    return unit(_bits_of_each(keys, type_), type_)
+
+
+def normals(pair: KeyWords, shape: Shape, type_: Type) -> Operand:
+    """Standard normal floats of a shape."""
+    return normal_of(bits(pair, shape, unsigned(type_)), type_)
+
+
+def normal_of_each(keys: KeyWords, type_: Type) -> Operand:
+    """A standard normal float for each of an array of keys."""
+    return normal_of(_bits_of_each(keys, type_), type_)
+
+
+def _bits_of_each(keys: KeyWords, type_: Type) -> Operand:
+    return bits_at(keys, filled(0, types.u32, keys.first.shape), 1, unsigned(type_))
+
+
+def normal_of(random: Operand, type_: Type) -> Operand:
+    """Standard normal floats from random bits: the quantile function of uniform ones."""
+    # The inverse error function is finite above -1.
+    above = float(np.nextafter(np.array(-1, type_.dtype), np.array(0, type_.dtype)))
+    return erf_inv(between(random, type_, above, 1.0)) * math.sqrt(2)
 
 
 def between(random: Operand, type_: Type, low: Any, high: Any) -> Operand:

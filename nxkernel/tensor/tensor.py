@@ -142,6 +142,16 @@ class Tensor(ArrayProtocols, Operand, metaclass=_TensorType):
             raise NxTypeError(f"only a scalar of an integer type is an index, this tensor is {self.spec}")
         return int(self.data)
 
+    @property
+    def _numba_type_(self) -> Any:
+        # Numba asks for it when one of its functions is called.
+        if self.vectorized_axes:
+            what = f"a function compiled by Numba takes no vectorized axes, got {self.spec}."
+            raise NxTypeError(message(what, "nx.devectorize(t) makes plain axes of them."))
+        from nxkernel.tensor import numba_types
+
+        return numba_types.type_of(self.data)
+
     def _one_element(self, asked: str) -> Any:
         if self.data.size != 1:
             raise NxTypeError(

@@ -114,7 +114,7 @@ def test_a_wrong_option_is_a_usage_error_and_defines_nothing(shell):
 def test_an_unknown_compiler_names_those_that_there_are(shell):
     ran = shell.run("%%defn --compiler gcc\ndef f(x):\n    return x")
     assert "there is no compiler 'gcc'." in ran.out
-    assert "The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and" in ran.out
+    assert "The compilers are 'auto', 'evaluator', 'numba', 'numba_cpu', 'numba_cuda', and" in ran.out
 
 
 def test_the_source_of_a_definition_can_be_read(shell):

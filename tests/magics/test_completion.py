@@ -32,7 +32,7 @@ def scale(shell):
         ("%%jit --promotion nu", "numpy"),
         ("%%defn --sh", "--show"),
         ("%%defn --show ", "graph kernels none"),
-        ("%%defn --quiet --compiler ", "auto evaluator numba_cpu numba_cuda"),
+        ("%%defn --quiet --compiler ", "auto evaluator numba numba_cpu numba_cuda"),
     ],
 )
 def test_tab_offers_what_may_come(scale, line, found):
@@ -43,7 +43,7 @@ def test_tab_offers_what_may_come(scale, line, found):
 def test_tab_offers_the_forms_that_kernels_have(scale):
     scale.run("scale(1.0)")
     assert scale.complete("%nx source scale --form ") == [
-        f"%nx source scale --form {form}" for form in ("numba", "llvm", "assembly")
+        f"%nx source scale --form {form}" for form in ("numba", "llvm", "assembly", "module")
     ]
     assert scale.complete("%nx source scale --form l") == ["%nx source scale --form llvm"]
 
@@ -62,7 +62,7 @@ def test_other_lines_are_completed_as_before(scale):
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ('nx.jit(f, compiler="', "auto evaluator numba_cpu numba_cuda"),
+        ('nx.jit(f, compiler="', "auto evaluator numba numba_cpu numba_cuda"),
         ("@nx.defn(compiler='numba_", "numba_cpu numba_cuda"),
         ('nx.default_options(promotion="n', "nx numpy"),
         ("    promotion='nu", "numpy"),

@@ -39,7 +39,7 @@ def test_the_code_of_its_kernels_is_shown(on_device, form, part):
 def test_kernels_of_a_cpu_have_no_ptx(on_device):
     on_device.run("%%defn\ndef g(x):\n    return x + 1\ng(x)")
     assert on_device.run("%nx source g --form ptx").err == (
-        "UsageError: g(x: f32[5]): no kernel has the form 'ptx'.\n  There are numba, llvm, assembly.\n"
+        "UsageError: g(x: f32[5]): no kernel has the form 'ptx'.\n  There are numba, llvm, assembly, module.\n"
     )
 
 

@@ -274,6 +274,20 @@ def test_source_in_three_forms(called, form, part):
     assert part in text
 
 
+def test_the_whole_program_as_a_module(called):
+    text = called.run("%nx source scale --form module").out
+    assert text.startswith("import numba\nimport numpy as np\n\n\n@numba.njit")
+    assert "\ndef scale(x):\n" in text
+
+
+def test_a_program_that_is_no_module(shell):
+    shell.run("import numpy as np, nxkernel as nx")
+    shell.run("%%defn\ndef f(x):\n    return nx.as_type(x, 'bf16')\nf(np.ones(4))")
+    told = shell.run("%nx source f --form module").err
+    assert told.startswith("UsageError: as_type of bf16[4]")
+    assert told.endswith('The compiler "numba_cpu" runs it.\n')
+
+
 def test_source_without_a_form_is_the_first_one_of_each_kernel(shell):
     shell.run("import numpy as np, nxkernel as nx")
     shell.run("%%defn\ndef f(x):\n    return nx.sort(x * 2)\nf(np.ones(4))")
@@ -283,7 +297,8 @@ def test_source_without_a_form_is_the_first_one_of_each_kernel(shell):
 
 def test_a_form_that_there_is_not(called):
     assert called.run("%nx source scale --form ptx").err == (
-        "UsageError: scale(x: f64[3], k=2.0): no kernel has the form 'ptx'.\n  There are numba, llvm, assembly.\n"
+        "UsageError: scale(x: f64[3], k=2.0): no kernel has the form 'ptx'.\n"
+        "  There are numba, llvm, assembly, module.\n"
     )
 
 

@@ -164,9 +164,9 @@ def _reverse(node: Expr) -> Expr:
 
 
 def _scatter(node: Expr) -> Expr:
-    """A scatter that adds half-width floats, rewritten to add in the type of arithmetic and to round once."""
+    """A scatter that joins half-width floats, rewritten to join in the type of arithmetic and to round once."""
     wide = types.compute_type(node.type)
-    if node.params["combine"] != "add" or wide is node.type:
+    if node.params["combine"] == "put" or wide is node.type:
         return node
     target, updates, *indices = node.operands
     widened = [make(p.as_type, value, type=wide) for value in (target, updates)]

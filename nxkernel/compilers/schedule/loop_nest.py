@@ -86,10 +86,13 @@ _ELEMENTS = {Stride.NONE: 0, Stride.UNIT: 1, Stride.DOUBLE: 2, Stride.REVERSED: 
 
 
 class StoreMode(_NamedMember):
-    """Whether a store replaces an element or adds to it."""
+    """Whether a store replaces an element, or joins it by the primitive of its name."""
 
     PUT = "put"
     ADD = "add"
+    MULTIPLY = "multiply"
+    MAX = "max"
+    MIN = "min"
 
 
 class TieBreak(_NamedMember):

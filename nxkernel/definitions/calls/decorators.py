@@ -1,4 +1,4 @@
-"""The public functions `defn`, `jit`, `jit_apply`, `deftransform`, `debug_expr` and `print_expr`."""
+"""The public functions `defn`, `jit`, `jit_apply`, `deftransform`, `debug_expr`, `to_numba_source`, `print_expr`."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from typing import Any, TypeVar, overload
 from nxkernel.definitions.calls.definition import Definition, Parameters, Result
 from nxkernel.definitions.calls.explanations import TracedFunction
 from nxkernel.definitions.flow.operators.call_dispatch import is_users
-from nxkernel.definitions.keys import argument_errors, containers, options
+from nxkernel.definitions.keys import argument_errors, containers, options, tree_functions
 from nxkernel.definitions.keys.static_arguments import Names, Numbers
+from nxkernel.definitions.observe import numba_module
 from nxkernel.definitions.outputs import hook_delivery
 from nxkernel.definitions.outputs.hook_delivery import Hooks
 from nxkernel.definitions.syntax import check
@@ -19,7 +20,9 @@ from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.expr import TracedValue, VectorizedExpr, node_with
 from nxkernel.graph.printing import print_graph
 from nxkernel.messages.grammar import a
+from nxkernel.ops.machinery.dispatch import operand
 from nxkernel.shapes import describe
+from nxkernel.tensor.tensor import Template
 from nxkernel.transforms.simplify import simplify_nodes
 
 Marked = TypeVar("Marked", bound=Callable[..., Any])
@@ -425,6 +428,81 @@ def debug_expr_apply(
         function, promotion=promotion, static_argnames=static_argnames, static_argnums=static_argnums, hooks=hooks
     )
     return traced(*arguments, **(options or {}))
+
+
+def eval_shape(function: Callable[..., Any], *arguments: Any, promotion: str | None = None, **options: Any) -> Any:
+    """What a function would give, as templates: it is traced, and neither compiled nor run.
+
+    Parameters
+    ----------
+    function : callable or definition
+    *arguments
+        Templates, tensors, numbers or containers of them, of which only types, shapes and axis names count.
+    promotion : {"nx", "numpy"}, optional
+        Whose rules hold, as :func:`nxkernel.defn` takes it.
+    **options
+        The options of `function`.
+
+    Returns
+    -------
+    Template or container of them
+        Like the result.
+
+    Raises
+    ------
+    NxTypeError
+        What calling it would raise.
+
+    Examples
+    --------
+    >>> nx.eval_shape(nx.dot, nx.template((1000, 200), "f32"), nx.template((200, 5), "f32"))
+    template f32[1000][5]
+    >>> nx.eval_shape(lambda t: {"rows": nx.sum(t, axes=[1])}, nx.template((3, 4), "u8"))
+    {'rows': template u64[3]}
+    """
+    traced = debug_expr(function, promotion=promotion)(*arguments, **options)
+    return tree_functions.map_leaves(lambda leaf: Template(*operand(leaf).spec), traced)
+
+
+def to_numba_source(function: Callable[..., Any], /, *args: Any, **options: Any) -> str:
+    """A call of a function as one module of Python that needs Numba and NumPy, and not nxkernel.
+
+    It computes the same: what would be traced and fused is written out as loops, by the same rules, in a function with
+    ``@numba.njit`` that has the name of the given one. Its parameters are the arrays and numbers of the call, those of
+    containers one by one, then what the function captures; types, shapes and options are those of the call.
+
+    Parameters
+    ----------
+    function : callable or definition
+    *args, **options
+        As the function takes them; templates stand for tensors.
+
+    Returns
+    -------
+    str
+        The text of a file. Products of matrices in it ask for SciPy, of which Numba takes BLAS.
+
+    Raises
+    ------
+    CompilationError
+        For what cannot be said in Numba: half-width floats, hooks and prints, functions that are called as they are.
+
+    Examples
+    --------
+    >>> def halve(x):
+    ...     return x / 2
+    >>> source = nx.to_numba_source(halve, nx.template((3,), "f32"))
+    >>> print(source[source.index("    result") :])
+        result = np.empty(3, np.float32)
+        for i in range(3):
+            result[i] = x[i] * np.float32(0.5)
+        return result
+    <BLANKLINE>
+    """
+    definition = function if isinstance(function, Definition) else jit(function)
+    arguments = definition._bind(args, options, templates=True)
+    traced, _ = definition._trace(arguments)
+    return numba_module.source_of(traced.graph, traced.convention)
 
 
 def print_expr(tensor: Any) -> Any:

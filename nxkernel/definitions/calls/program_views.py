@@ -12,7 +12,7 @@ from nxkernel.compilers.display import opaque_operations
 from nxkernel.compilers.interface import Executable, KernelRecord
 from nxkernel.definitions.calls.graph_cache import CachedProgram
 from nxkernel.definitions.keys.static_values import is_code
-from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, source_functions
+from nxkernel.definitions.observe import graph_stages, kernel_timing, launch_groups, numba_module, source_functions
 from nxkernel.definitions.observe.compilation_report import CompilationView, KernelView, Measurement
 from nxkernel.definitions.observe.key_changes import changes, is_type, lines
 from nxkernel.definitions.observe.node_records import names_of, node_views
@@ -52,6 +52,7 @@ def view(name: str, program: CachedProgram, inputs: Sequence[np.ndarray] | None 
         steps=functools.cache(lambda: graph_stages.views(graph)),
         # The lines of all that was traced, whatever of it is left.
         sources=lambda: source_functions.views(graph.traced or graph),
+        module=lambda: numba_module.source_of(graph, program.convention),
         measure=measure,
         measurement=None if inputs is None else measure(inputs),
     )

@@ -265,6 +265,8 @@ class CompilationView:
         The cache key: for each part by name, what is compared, and its text.
     steps : callable
         Returns the graph at each step of the compilation, as `StepView`.
+    module : callable
+        Returns the program as a module for Numba; raises CompilationError if it cannot be one.
     sources : callable
         Returns the functions whose lines made its nodes, as `SourceView`.
     measure : callable
@@ -292,6 +294,7 @@ class CompilationView:
     key: Mapping[str, tuple[Any, str]] = field(default_factory=dict)
     steps: Callable[[], tuple[StepView, ...]] = tuple
     sources: Callable[[], tuple[SourceView, ...]] = tuple
+    module: Callable[[], str] = str
     measure: Callable[[], Measurement] | None = None
     measurement: Measurement | None = None
     rules: str = ""

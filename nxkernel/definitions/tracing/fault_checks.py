@@ -18,6 +18,7 @@ import numpy as np
 from nxkernel import primitives as p
 from nxkernel import shapes, types
 from nxkernel.definitions.flow.control import checks, repeated_calls
+from nxkernel.definitions.keys import source_locations
 from nxkernel.definitions.outputs.raised_again import Line, raised_at
 from nxkernel.errors import DivisionByZeroError, NxError, NxIndexError
 from nxkernel.graph import deferred_calls, tracing
@@ -42,7 +43,7 @@ _BY_HAND = frozenset(
         "numpy.arrays.fancy_indexing", "numpy.arrays.indexing", "numpy.arrays.masked_elements", "numpy.arrays.views",
         "numpy.base", "numpy.dispatch_table", "numpy.functions.elementwise", "numpy.functions.selection",
         "numpy.functions.shaping", "numpy.functions.ufunc", "ops.machinery", "ops.shapes.gathering",
-        "ops.shapes.indexing", "ops.tensor_methods", "graph.tracing",
+        "ops.shapes.indexed_updates", "ops.shapes.indexing", "ops.tensor_methods", "graph.tracing",
     }
 )  # fmt: skip
 #: What divides whole numbers.
@@ -177,7 +178,7 @@ def _is_by_hand() -> bool:
     frame = sys._getframe(2)
     while frame is not None:
         package, _, name = frame.f_globals.get("__name__", "").partition(".")
-        if package != "nxkernel":
+        if package != "nxkernel" or not source_locations.is_own(frame.f_code.co_filename):
             return True
         if name not in _BY_HAND and name.rpartition(".")[0] not in _BY_HAND and not name.startswith("definitions."):
             return False

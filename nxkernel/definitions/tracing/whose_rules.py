@@ -283,4 +283,7 @@ def _library(value: Any) -> str:
     return _LIBRARIES.get(_root(module), "")
 
 
-_NO_COMPUTATION = ("nxkernel.definitions", "nxkernel.element_types", "nxkernel.types", "nxkernel.training")
+_NO_COMPUTATION = (
+    "nxkernel.definitions", "nxkernel.element_types", "nxkernel.integrate", "nxkernel.interpolate", "nxkernel.optimize",
+    "nxkernel.training", "nxkernel.types",
+)  # fmt: skip

@@ -12,32 +12,22 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
-from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxTypeError, NxValueError, message
-from nxkernel.library_functions import HostFunction
+from nxkernel.linalg import called_routines
+from nxkernel.linalg.called_routines import bare_spec, call, scipys, square_root, transposed
+from nxkernel.linalg.matrix_functions import exponential
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions
 from nxkernel.numpy.functions.creation import zeros_like
 from nxkernel.numpy.functions.joining import concatenate, pad, stack
+from nxkernel.numpy.functions.products import matmul
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, convert, operand
-from nxkernel.primitives import Spec
-from nxkernel.shapes import unnamed
+from nxkernel.ops.machinery.dispatch import convert, operand
 from nxkernel.types import Type
 
-__all__ = ["eig", "eigvals", "expm", "schur", "solve_banded", "sqrtm"]
-
-
-def _spec(type_: Type, *shape: int) -> Spec:
-    return Spec(type_, shape, unnamed(shape))
-
-
-def _scipys(name: str) -> Any:
-    return getattr(sys.modules["scipy.linalg"], name)
+__all__ = ["eig", "eigvals", "expm", "expm_frechet", "schur", "solve_banded", "solve_sylvester", "sqrtm"]
 
 
 def _square(name: str, a: Any) -> Operand:
@@ -47,70 +37,46 @@ def _square(name: str, a: Any) -> Operand:
     return convert(value, types.to_floating(value.type))
 
 
-def _call(
-    name: str, run: Callable[..., Sequence[Any]], values: Sequence[Operand], ranks: Sequence[int], outputs: Any,
-    adjoint: Any = None, more: tuple[Any, ...] = (), library: str = "scipy",
-) -> Any:  # fmt: skip
-    """The results of a function of a library's for each index of the axes in front, which all arrays have."""
-    batch = values[0].shape[: len(values[0].shape) - ranks[0]]
-    function = HostFunction(
-        f"{library}.linalg.{name}", (library, name, *more), run, outputs, len(outputs) == 1, adjoint, batch=batch
-    )
-    return apply(p.njit_call, *values, function=function)
-
-
-def _transposed(value: Any) -> Any:
-    rank = len(value.shape)
-    return apply(p.transpose, value, axes=(*range(rank - 2), rank - 1, rank - 2))
-
-
 def expm(A: Any) -> ArrayValue:  # noqa: N803 - SciPy's name
     """The exponential of matrices, as :func:`scipy.linalg.expm`."""
-    return wrap(_expm(_square("expm", A)))
+    return wrap(exponential(_square("expm", A)))
 
 
-def _expm(value: Any) -> Any:
-    n = value.shape[-1]
-    return _call("expm", lambda a: [_scipys("expm")(a)], [value], [2], (_spec(value.type, n, n),), _expm_adjoint)
+def expm_frechet(
+    A: Any, E: Any, method: Any = None, compute_expm: bool = True, check_finite: Any = True,  # noqa: N803 - SciPy's names
+) -> Any:  # fmt: skip
+    """The exponential of a matrix and its derivative in a direction, as :func:`scipy.linalg.expm_frechet`."""
+    matrix, direction = (wrap(_square("expm_frechet", value)) for value in (A, E))
+    if matrix.shape != direction.shape:
+        raise NxValueError(f"expm_frechet: A and E have one shape, got {matrix.shape} and {direction.shape}")
+    rows = [[matrix, direction], [zeros_like(matrix), matrix]]
+    n, whole = matrix.shape[-1], expm(concatenate([concatenate(row, -1) for row in rows], axis=-2))
+    derivative = whole[..., :n, n:]
+    return (whole[..., :n, :n], derivative) if compute_expm else derivative
 
 
-def _expm_adjoint(at: Any) -> list[Any]:
-    # The exponential of [[a, g], [0, a]] has the derivative in the direction g at the upper right.
-    turned, n = wrap(_transposed(at.x(0))), at.x(0).shape[-1]
-    gain = wrap(at.g)
-    whole = concatenate(
-        [concatenate([turned, gain], -1), concatenate([zeros_like(turned), turned], -1)], axis=-2
-    )  # fmt: skip
-    return [operand(wrap(_expm(operand(whole)))[..., :n, n:])]
+def solve_sylvester(a: Any, b: Any, q: Any) -> ArrayValue:
+    """The solution of ``a @ x + x @ b = q``, as :func:`scipy.linalg.solve_sylvester`."""
+    values = [operand(as_value(value)) for value in (a, b, q)]
+    type_ = types.to_floating(functools.reduce(types.merge, [value.type for value in values]))
+    return wrap(_sylvester(*[convert(value, type_) for value in values]))
+
+
+def _sylvester(a: Any, b: Any, q: Any) -> Any:
+    run = lambda *given: [scipys("solve_sylvester")(*given)]  # noqa: E731
+    outputs = (bare_spec(q.type, *q.shape[-2:]),)
+    return call("solve_sylvester", run, [a, b, q], [2, 2, 2], outputs, _sylvester_adjoint)
+
+
+def _sylvester_adjoint(at: Any) -> list[Any]:
+    share = _sylvester(transposed(at.x(0)), transposed(at.x(1)), at.g)
+    x, gain = wrap(transposed(at.y)), wrap(share)
+    return [operand(e.negative(matmul(gain, x))), operand(e.negative(matmul(x, gain))), share]
 
 
 def sqrtm(A: Any, *_: Any, **__: Any) -> ArrayValue:  # noqa: N803 - SciPy's name
     """The square root of matrices, as :func:`scipy.linalg.sqrtm`; of real ones where it is real."""
-    value = _square("sqrtm", A)
-    n = value.shape[-1]
-    run = functools.partial(_sqrtm, is_complex=value.type.is_complex)
-    return wrap(_call("sqrtm", run, [value], [2], (_spec(value.type, n, n),), _sqrtm_adjoint))
-
-
-def _sqrtm(a: Any, is_complex: bool) -> list[Any]:
-    root = _scipys("sqrtm")(a)
-    if np.iscomplexobj(root) and not is_complex:
-        if np.any(root.imag):
-            raise NxValueError(
-                message(
-                    "sqrtm: the square root of this real matrix is complex.",
-                    "Take that of a complex one: scipy.linalg.sqrtm(a.astype(complex)).",
-                )
-            )
-        root = root.real
-    return [root.astype(a.dtype)]
-
-
-def _sqrtm_adjoint(at: Any) -> list[Any]:
-    root = _transposed(at.y)
-    n = root.shape[-1]
-    run = lambda x, g: [_scipys("solve_sylvester")(x, x, g)]  # noqa: E731
-    return [_call("solve_sylvester", run, [root, at.g], [2, 2], (_spec(root.type, n, n),))]
+    return wrap(square_root(_square("sqrtm", A), strict=True))
 
 
 def schur(
@@ -122,8 +88,8 @@ def schur(
     if sort is not None:
         raise NxTypeError(message("schur(sort=...) is not there in a program.", "Call it before the definition."))
     n, type_ = value.shape[-1], types.to_complex(value.type) if output in ("complex", "c") else value.type
-    run = lambda matrix: _scipys("schur")(matrix, output)  # noqa: E731
-    return tuple(map(wrap, _call("schur", run, [value], [2], (_spec(type_, n, n),) * 2, more=(output,))))
+    run = lambda matrix: scipys("schur")(matrix, output)  # noqa: E731
+    return tuple(map(wrap, call("schur", run, [value], [2], (bare_spec(type_, n, n),) * 2, more=(output,))))
 
 
 def eig(
@@ -134,43 +100,19 @@ def eig(
     if b is not None or left or homogeneous_eigvals:
         what = "b" if b is not None else "left=True" if left else "homogeneous_eigvals=True"
         raise NxTypeError(message(f"eig({what}) is not there in a program.", "Call it before the definition."))
-    values, vectors = eigenpairs(a, lambda matrix: _scipys("eig")(matrix), "scipy")
+    values, vectors = eigenpairs(a, lambda matrix: scipys("eig")(matrix), "scipy")
     return (values, vectors) if right else values
 
 
 def eigenpairs(a: Any, run: Callable[..., Sequence[Any]], library: str) -> tuple[ArrayValue, ArrayValue]:
-    """Eigenvalues and eigenvectors of square matrices, both complex.
-
-    Parameters
-    ----------
-    a : array
-    run : callable
-        Gives both for one matrix.
-    library : str
-        Whose function that is.
-    """
-    value = _square("eig", a)
-    n, type_ = value.shape[-1], types.to_complex(value.type)
-    outputs = (_spec(type_, n), _spec(type_, n, n))
-    values, vectors = map(wrap, _call("eig", run, [value], [2], outputs, _eig_adjoint, library=library))
+    """Eigenvalues and eigenvectors of square matrices, as those of `called_routines`."""
+    values, vectors = map(wrap, called_routines.eigenpairs(_square("eig", a), run, library))
     return values, vectors
 
 
 def eigvals(a: Any, b: Any = None, *_: Any, **__: Any) -> ArrayValue:
     """Eigenvalues, as :func:`scipy.linalg.eigvals`."""
     return eig(a, b, right=False)
-
-
-def _eig_adjoint(at: Any) -> list[Any]:
-    of_values, of_vectors = at.cotangents
-    if of_vectors is not None:
-        raise at.refusal("The derivative of eigenvalues is known, and that of eigenvectors by scipy.linalg.eigh alone.")
-    # λ = (v⁻¹ a v) on the diagonal.
-    vectors = wrap(at.result(1))
-    weighed = e.multiply(wrap(of_values)[..., :, None], wrap(_transposed(operand(vectors))))
-    gain = apply(p.solve, _transposed(operand(vectors)), operand(weighed))
-    x = at.node.operands[0]
-    return [gain if x.type.is_complex else convert(apply(p.real, gain), x.type)]
 
 
 # Banded matrices -------------------------------------------------------------------------------------------------
@@ -190,11 +132,11 @@ def solve_banded(
 
 
 def _banded(lower: int, upper: int, bands: Any, right: Any) -> Any:
-    run = lambda ab, b: [_scipys("solve_banded")((lower, upper), ab, b)]  # noqa: E731
+    run = lambda ab, b: [scipys("solve_banded")((lower, upper), ab, b)]  # noqa: E731
     adjoint = functools.partial(_banded_adjoint, lower, upper)
-    outputs = (_spec(right.type, *right.shape),)
+    outputs = (bare_spec(right.type, *right.shape),)
     ranks = len(bands.shape), len(right.shape)
-    return _call("solve_banded", run, [bands, right], ranks, outputs, adjoint, (lower, upper))
+    return call("solve_banded", run, [bands, right], ranks, outputs, adjoint, (lower, upper))
 
 
 def _banded_adjoint(lower: int, upper: int, at: Any) -> list[Any]:
@@ -243,9 +185,9 @@ def gtsv(name: str, type_: Type) -> Callable[..., Any]:
 
 def _tridiagonal(name: str, *values: Any) -> Any:
     run = lambda *given: getattr(sys.modules["scipy.linalg.lapack"], name)(*given)  # noqa: E731
-    outputs = (*[_spec(one.type, *one.shape) for one in (values[0], *values[1:])], _spec(types.s64))
+    outputs = (*[bare_spec(one.type, *one.shape) for one in (values[0], *values[1:])], bare_spec(types.s64))
     ranks = [len(one.shape) for one in values]
-    return _call(name, run, values, ranks, outputs, functools.partial(_tridiagonal_adjoint, name))
+    return call(name, run, values, ranks, outputs, functools.partial(_tridiagonal_adjoint, name))
 
 
 def _tridiagonal_adjoint(name: str, at: Any) -> list[Any]:

@@ -22,6 +22,7 @@ from nxkernel.numpy.scipy import (
     root_finding,
     signals,
     special,
+    special_matrices,
     special_ufuncs,
 )
 from nxkernel.numpy.scipy.hosted import Example, hosted, is_traced
@@ -30,7 +31,7 @@ from nxkernel.numpy.scipy.hosted import Example, hosted, is_traced
 _MODULES = {
     "scipy.integrate": [integrals],
     "scipy.special": [special], "scipy.fft": [fourier], "scipy.signal": [signals],
-    "scipy.linalg": [linear_algebra, called_algebra],
+    "scipy.linalg": [linear_algebra, special_matrices, called_algebra],
 }  # fmt: skip
 #: Functions of the older module that take what those of ``scipy.fft`` take.
 _FFTPACK = ("dct", "dst", "fft", "fft2", "fftn", "idct", "idst", "ifft", "ifft2", "ifftn")

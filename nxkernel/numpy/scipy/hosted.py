@@ -61,7 +61,12 @@ def _of_any_values(shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
     return np.arange(values.size).reshape(shape).astype(dtype) if dtype.kind in "iub" else values.astype(dtype)
 
 
-def hosted(theirs: Callable[..., Any], examples: dict[str, Example], name: str = "") -> Callable[..., Any]:
+def hosted(
+    theirs: Callable[..., Any],
+    examples: dict[str, Example],
+    name: str = "",
+    underivable: str = HostFunction.underivable,
+) -> Callable[..., Any]:
     """A function of NumPy's or SciPy's as a step of a program.
 
     Parameters
@@ -72,6 +77,8 @@ def hosted(theirs: Callable[..., Any], examples: dict[str, Example], name: str =
         By parameter, what makes an array that it takes; other parameters take any values.
     name : str, optional
         As people call it, where the function does not tell.
+    underivable : str, optional
+        For errors: why it has no gradient.
     """
     name = name or f"{theirs.__module__.split('._')[0]}.{theirs.__name__}"
 
@@ -100,15 +107,21 @@ def hosted(theirs: Callable[..., Any], examples: dict[str, Example], name: str =
                 **{one: filled(value, own) for one, value in known[1].items()},
             )
 
-        return step(name, (name, frozen(known)), run, nodes, _of_example(run, given, name))
+        return step(name, (name, frozen(known)), run, nodes, _of_example(run, given, name), underivable)
 
     return called
 
 
-def step(name: str, identity: tuple, run: Callable[..., Any], arrays: Sequence[Any], example: Any) -> Any:
+def step(
+    name: str, identity: tuple, run: Callable[..., Any], arrays: Sequence[Any], example: Any,
+    underivable: str = HostFunction.underivable,
+) -> Any:  # fmt: skip
     """A call in the running program, for arrays and traced values, of what gives results like an example."""
     outputs = tuple([spec_like(one, name) for one in leaves(example)])
-    function = HostFunction(name, identity, lambda *values: list(leaves(run(*values))), outputs, len(outputs) == 1)
+    single = len(outputs) == 1
+    function = HostFunction(
+        name, identity, lambda *values: list(leaves(run(*values))), outputs, single, underivable=underivable
+    )
     found = apply(p.njit_call, *map(operand, arrays), function=function)
     return rebuilt(example, iter([wrap(one) for one in (found if type(found) is tuple else (found,))]))
 

@@ -1,4 +1,4 @@
-"""``scipy.linalg`` on traced arrays: equations, factorizations, special matrices.
+"""``scipy.linalg`` on traced arrays: equations and factorizations.
 
 Where SciPy raises for the values, the program does so when it has run; in loops, results are NaN. All take matrices in
 the last two axes. The triangle of a factor that is not read is that of the matrix.
@@ -6,7 +6,6 @@ the last two axes. The triangle of a factor that is not read is that of the matr
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,22 +14,19 @@ import nxkernel.linalg as native
 from nxkernel import primitives as p
 from nxkernel import types
 from nxkernel.errors import NxLinAlgError, NxTypeError, NxValueError, message
-from nxkernel.library_functions import HostFunction
-from nxkernel.linalg import linalg_errors
+from nxkernel.linalg import factor_solving, linalg_errors
 from nxkernel.numpy import linalg as numpys
 from nxkernel.numpy.arrays.array import ArrayValue, as_value, wrap
 from nxkernel.numpy.functions import elementwise as e
 from nxkernel.numpy.functions import reductions, shaping
 from nxkernel.numpy.functions.creation import eye, tril, triu
-from nxkernel.numpy.functions.joining import concatenate, pad
 from nxkernel.numpy.functions.products import matmul
 from nxkernel.numpy.functions.selection import take_along_axis, where
 from nxkernel.ops.machinery.dispatch import apply, convert, operand
-from nxkernel.primitives import Spec
 
 __all__ = [
-    "block_diag", "cho_factor", "cho_solve", "cholesky", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu", "lu_factor",
-    "lu_solve", "norm", "pinv", "qr", "solve", "solve_triangular", "svd", "svdvals", "toeplitz",
+    "cho_factor", "cho_solve", "cholesky", "det", "eigh", "eigvalsh", "inv", "lstsq", "lu", "lu_factor",
+    "lu_solve", "norm", "pinv", "polar", "qr", "solve", "solve_triangular", "svd", "svdvals",
 ]  # fmt: skip
 
 
@@ -217,36 +213,11 @@ def lu(
     return permutation, low, up
 
 
-def _by_rows(name: str, call: Callable[..., Any], given: ArrayValue) -> ArrayValue:
-    """What a function of whole numbers gives for each row of them."""
-    value = operand(given)
-    outputs = (Spec(types.s32, value.shape[-1:], (None,)),)
-    function = HostFunction(name, (name,), lambda row: [call(row)], outputs, True, batch=value.shape[:-1])
-    return wrap(apply(p.njit_call, value, function=function))
-
-
-def _swaps(order: np.ndarray) -> np.ndarray:
-    """LAPACK's exchanges of rows that bring these into an order."""
-    rows, swaps = list(range(len(order))), []
-    for place, row in enumerate(order.tolist()):
-        found = rows.index(row, place)
-        rows[place], rows[found] = rows[found], rows[place]
-        swaps.append(found)
-    return np.array(swaps, np.int32)
-
-
-def _order(swaps: np.ndarray) -> np.ndarray:
-    rows = list(range(len(swaps)))
-    for place, found in enumerate(swaps.tolist()):
-        rows[place], rows[found] = rows[found], rows[place]
-    return np.array(rows, np.int32)
-
-
 def lu_factor(a: Any, overwrite_a: Any = False, check_finite: Any = True) -> tuple[ArrayValue, ArrayValue]:
     """Both factors in one matrix, and the exchanges of rows, as :func:`scipy.linalg.lu_factor`."""
     _refuse_not_finite(check_finite, a)
     packed, order = map(wrap, apply(p.lu, operand(_square(a))))
-    return packed, _by_rows("lu_factor", _swaps, order)
+    return packed, wrap(factor_solving.exchanges_of(operand(order)))
 
 
 def lu_solve(
@@ -258,7 +229,7 @@ def lu_solve(
     right = as_value(b)
     if trans not in (0, 1, 2):
         raise NxValueError(f"lu_solve: trans is 0, 1 or 2, got {trans!r}")
-    order = _by_rows("lu_solve", _order, swaps)
+    order = wrap(factor_solving.order_of(operand(swaps)))
     low = _with_ones(packed)
     vector = right.ndim == 1
     columns = right[:, None] if vector else right
@@ -268,7 +239,7 @@ def lu_solve(
     else:
         transform = "transpose" if trans == 1 else "conjugate"
         solved = _solved(low, _solved(packed, columns, False, transform), True, transform)
-        places = _by_rows("places of rows", lambda row: np.argsort(row).astype(np.int32), order)
+        places = wrap(factor_solving.inverse_of(operand(order)))
         x = take_along_axis(*_together(solved, places), axis=-2)
     return x[..., 0] if vector else x
 
@@ -341,27 +312,10 @@ def eigvalsh(a: Any, b: Any = None, **options: Any) -> ArrayValue:
     return eigh(a, b, eigvals_only=True, **options)
 
 
-# Special matrices ------------------------------------------------------------------------------------------------
-
-
-def block_diag(*arrs: Any) -> ArrayValue:
-    """Matrices along the diagonal of one, as :func:`scipy.linalg.block_diag`."""
-    blocks = [as_value(one) for one in arrs]
-    blocks = [value[None] if value.ndim == 1 else value if value.ndim else value[None, None] for value in blocks]
-    width, before, rows = sum(value.shape[-1] for value in blocks), 0, []
-    for value in blocks:
-        after = width - before - value.shape[-1]
-        rows.append(pad(value, [(0, 0)] * (value.ndim - 1) + [(before, after)]))
-        before += value.shape[-1]
-    return concatenate(rows, axis=-2)
-
-
-def toeplitz(c: Any, r: Any = None) -> ArrayValue:
-    """The matrix whose diagonals are constant, as :func:`scipy.linalg.toeplitz`."""
-    column = as_value(c)
-    row = as_value(r) if r is not None else e.conjugate(column) if column.type.is_complex else column
-    if column.ndim != 1 or row.ndim != 1:
-        raise NxValueError("toeplitz takes vectors")
-    line = concatenate([column[::-1], row[1:]])
-    places = np.arange(row.shape[0]) - np.arange(column.shape[0])[:, None] + column.shape[0] - 1
-    return line[places]
+def polar(a: Any, side: str = "right") -> tuple[ArrayValue, ArrayValue]:
+    """A unitary and a positive factor, as :func:`scipy.linalg.polar`."""
+    if side not in ("right", "left"):
+        raise NxValueError(f'polar: side is "right" or "left", got {side!r}')
+    w, s, vh = numpys.svd(_matrix(a), full_matrices=False)
+    outer = w if side == "left" else e.conjugate(vh.mT)
+    return matmul(w, vh), matmul(e.multiply(outer, s[..., None, :]), e.conjugate(outer.mT))

@@ -26,12 +26,12 @@ from nxkernel.ops.machinery.dispatch import (
 )
 from nxkernel.ops.reductions.cumulative import cumulative_sum
 from nxkernel.ops.shapes.gathering import take
-from nxkernel.ops.shapes.shaping import flatten
+from nxkernel.ops.shapes.shaping import concatenate, flatten, reshape
 from nxkernel.ops.shapes.sorting import argsort
 from nxkernel.ops.tensors.creation import iota
 from nxkernel.tensor.tensor import StoredTensor, Tensor
 
-__all__ = ["argpartition", "choose", "copy", "nonzero", "searchsorted", "where"]
+__all__ = ["argpartition", "choose", "copy", "nonzero", "searchsorted", "unique", "where"]
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
@@ -120,16 +120,23 @@ def choose(tensor: Any, choices: Any) -> Tensor | Expr:
     return spread(result, shapes.broadcast_shapes(tensor.shape, result.shape))
 
 
-def compress(tensor: Any, condition: Any, axis: int | str | None = None) -> Tensor | Expr:
-    """The slices along an axis at the places where a condition holds.
+def compress(
+    tensor: Any, condition: Any, axis: int | str | None = None, *, size: int | None = None, fill_value: Any = 0
+) -> Tensor | Expr:
+    """The slices along an axis at the places where a condition holds; with a `size`, what ``t[mask]`` is in a program.
 
     Parameters
     ----------
     tensor : tensor
-    condition : list of bool, or tensor with data
-        Known when the graph is built, as the size of the result is.
+    condition : list of bool or tensor
+        A vector; without `axis` it may have the shape of `tensor`. Without `size` it is known when the graph is built,
+        as the size of the result is.
     axis : int or str, optional
         Along this one; without it of all elements in C order.
+    size : int, optional
+        So many slices; the rest are left out.
+    fill_value : number, optional
+        Stands in the places of those that there are too few of.
 
     Returns
     -------
@@ -139,13 +146,33 @@ def compress(tensor: Any, condition: Any, axis: int | str | None = None) -> Tens
     --------
     >>> nx.tensor([[1, 2], [3, 4], [5, 6]]).compress([True, False, True], axis=0).to_list()
     [[1, 2], [5, 6]]
+    >>> nx.jit(lambda t: t.compress(t > 2, size=3, fill_value=-1))(nx.tensor([4, 1, 3])).to_list()
+    [4, 3, -1]
     """
     tensor = lasting(tensor, "tensor")
-    if isinstance(condition, Operand) and not isinstance(condition, StoredTensor):
-        _size_unknown("compress", condition)
+    if size is None and isinstance(condition, Operand) and not isinstance(condition, StoredTensor):
+        _size_unknown("compress", condition, "t.compress(mask, size=n) makes room for n of them")
     if axis is None:
         tensor, axis = flatten(tensor), 0
-    return take(tensor, np.flatnonzero(np.asarray(condition)), axis=axis)
+    if size is None:
+        return take(tensor, np.flatnonzero(np.asarray(condition)), axis=axis)
+    place = shapes.normalize_axis(axis, tensor.shape, tensor.names)
+    mask = flatten(operand(condition, "condition"))
+    if mask.size > tensor.shape[place]:
+        raise NxValueError(
+            message(
+                f"compress: the condition is for {mask.size} slices, axis {place} of {tensor.spec} has fewer.",
+                "It has an element for each of them.",
+            )
+        )
+    (chosen,) = nonzero(mask, size=size, fill_value=-1)
+    wide = [1] * tensor.rank
+    wide[place] = chosen.size
+    shape = (*tensor.shape[:place], chosen.size, *tensor.shape[place + 1 :])
+    if not tensor.shape[place]:
+        return filled(fill_value, tensor.type, shape)
+    is_there = spread(reshape(comparison.greater_equal(chosen, 0), wide), shape)
+    return comparison.select(is_there, take(tensor, chosen, axis=place), filled(fill_value, tensor.type, shape))
 
 
 def nonzero(tensor: Any, *, size: int | None = None, fill_value: int = 0) -> tuple[Tensor | Expr, ...]:
@@ -206,6 +233,90 @@ def _size_unknown(name: str, value: Operand, sized: str = "") -> NoReturn:
             "Outside of definitions it takes tensors without vectorized axes.",
         )
     )
+
+
+def unique(
+    tensor: Any,
+    *,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    size: int | None = None,
+    fill_value: Any = None,
+) -> Any:
+    """The different elements in ascending order. NaN counts as one.
+
+    Parameters
+    ----------
+    tensor : tensor
+        One with data where no `size` is given: how many there are has to be known.
+    return_index : bool, optional
+        Give the places of the first of each, too, in C order.
+    return_inverse : bool, optional
+        For each element give which of the different ones it is, too.
+    return_counts : bool, optional
+        Give how many there are of each, too.
+    size : int, optional
+        So many elements; the rest are left out.
+    fill_value : number, optional
+        Stands in the places of those that there are too few of: the least element, unless given. Their places and
+        counts are 0.
+
+    Returns
+    -------
+    Tensor or tuple of Tensor
+
+    Raises
+    ------
+    NxTypeError
+        For a traced value without `size`, and for complex numbers.
+
+    Examples
+    --------
+    >>> nx.unique([3, 1, 3]).to_list()
+    [1, 3]
+    >>> values, counts = nx.jit(lambda t: nx.unique(t, return_counts=True, size=3))(nx.tensor([3, 1, 3]))
+    >>> values.to_list(), counts.to_list()
+    ([1, 3, 1], [1, 2, 0])
+    """
+    tensor = operand(tensor, "tensor")
+    ordered("unique")(tensor.type)
+    if tensor.vectorized_axes or (size is None and not isinstance(tensor, StoredTensor)):
+        sized = "" if tensor.vectorized_axes else "nx.unique(t, size=n) makes room for n of them"
+        _size_unknown("unique", tensor, sized)
+    if size is None:
+        found = [Tensor.from_numpy(each) for each in np.unique(
+            tensor.to_numpy(), return_index=True, return_inverse=True, return_counts=True
+        )]  # fmt: skip
+    else:
+        found = _sized_unique(tensor, shapes.static_int(size, "size"), fill_value)
+    asked = zip(found, (True, return_index, return_inverse, return_counts), strict=True)
+    values, *others = [each for each, wanted in asked if wanted]
+    return (values, *others) if others else values
+
+
+def _sized_unique(tensor: Operand, size: int, fill_value: Any) -> list[Any]:
+    """So many different elements, their first places, which one each element is, and how many there are of each."""
+    line, nothing = flatten(tensor), filled(0, types.s64, (size,))
+    if not line.size:
+        values = filled(0 if fill_value is None else fill_value, tensor.type, (size,))
+        return [values, nothing, filled(0, types.s64, tensor.shape), nothing]
+    order = argsort(line)
+    ascending = take(line, order)
+    before, after = ascending[:-1], ascending[1:]
+    differ = comparison.not_equal(before, after)
+    if tensor.type.is_float:
+        both = comparison.logical_and(comparison.is_nan(before), comparison.is_nan(after))
+        differ = comparison.logical_and(differ, comparison.logical_not(both))
+    count = cumulative_sum(concatenate([filled(1, types.s64, (1,)), convert(differ, types.s64)]))
+    # The different element number k begins where there are k + 1 for the first time.
+    begins = searchsorted(count, iota((size + 1,), type=types.s64) + 1)
+    is_there = comparison.less(begins[:-1], line.size)
+    least = ascending[0] if fill_value is None else fill_value
+    values = where(is_there, take(ascending, begins[:-1]), least)
+    places = where(is_there, take(order, begins[:-1]), nothing)
+    inverse = apply(p.scatter, filled(0, types.s64, line.shape), count - 1, order, axes=(0,), combine="put")
+    return [convert(values, tensor.type), places, reshape(inverse, tensor.shape), begins[1:] - begins[:-1]]
 
 
 def argpartition(tensor: Any, kth: Any, axis: int | str = -1) -> Tensor | Expr:

@@ -1,4 +1,4 @@
-"""Gather and scatter: reading, adding and writing elements at indices.
+"""Gather: reading elements at indices, and indices as vectors.
 
 Indices in a tensor are known only when the program runs: those outside of an axis are moved to its nearest end. Indices
 in a list of numbers or a NumPy array are known now, and one outside of its axis is an error. (Arrays that a definition
@@ -17,13 +17,13 @@ from nxkernel import primitives, shapes, types
 from nxkernel.errors import NxIndexError, NxTypeError, NxValueError, message
 from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
-from nxkernel.ops.machinery.dispatch import apply, arithmetic, convert, counted, lasting, of_type, operand, spread
+from nxkernel.ops.machinery.dispatch import apply, convert, lasting, operand
 from nxkernel.ops.shapes.shaping import rename, transpose
 from nxkernel.ops.tensors.creation import iota
 from nxkernel.shapes import normalize_axes, normalize_axis
 from nxkernel.tensor.tensor import Tensor
 
-__all__ = ["gather", "indexed_add", "indexed_put", "take", "take_along_axis"]
+__all__ = ["gather", "one_hot", "take", "take_along_axis"]
 
 
 def whole_indices(value: Any, function: str) -> Operand:
@@ -206,13 +206,13 @@ def gather(tensor: Any, indices: Any, *, axes: int | str | Sequence[int | str] |
     [[3, 6], [1, 4]]
     """
     tensor, chosen = operand(tensor, "tensor"), whole_indices(indices, "gather")
-    positions = _coordinates(tensor, indices, chosen, axes, "gather")
+    positions = coordinates(tensor, indices, chosen, axes, "gather")
     check_not_empty(tensor, positions, chosen, "gather")
-    result = apply(primitives.gather, tensor, *_split_coordinates(chosen), axes=positions)
+    result = apply(primitives.gather, tensor, *split_coordinates(chosen), axes=positions)
     return rename(result, [None] * result.rank)
 
 
-def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, function: str) -> tuple[int, ...]:
+def coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, function: str) -> tuple[int, ...]:
     """The axes that coordinates refer to, after all checks."""
     if not indices.rank:
         raise NxValueError(
@@ -225,7 +225,7 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
     if axes is None:
         if count > tensor.rank:
             what = f"{function}: indices {indices.spec} have {count} coordinates, {tensor.spec} has {tensor.rank} axes"
-            raise NxValueError(message(what, *_one_coordinate_each(indices)))
+            raise NxValueError(message(what, *one_coordinate_each(indices)))
         positions = tuple(range(count))
     else:
         positions = normalize_axes(axes, tensor.shape, tensor.names)
@@ -235,7 +235,7 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
             )
         if len(positions) != count:
             what = f"{function}: indices {indices.spec} have {count} coordinates, axes={axes!r} names {len(positions)}"
-            raise NxValueError(message(what, *(_one_coordinate_each(indices) if len(positions) == 1 else ())))
+            raise NxValueError(message(what, *(one_coordinate_each(indices) if len(positions) == 1 else ())))
     if not positions:
         raise NxValueError(f"{function}: indices {indices.spec} have no coordinates")
     numbers = known(value, indices)
@@ -244,112 +244,53 @@ def _coordinates(tensor: Operand, value: Any, indices: Operand, axes: Any, funct
     return positions
 
 
-def _one_coordinate_each(indices: Operand) -> list[str]:
+def one_coordinate_each(indices: Operand) -> list[str]:
     """A hint for a vector that was meant as several indices, not as the coordinates of one element."""
     if indices.rank != 1:
         return []
     return ["The last axis holds the coordinates of one element; for several write indices[:, None]."]
 
 
-def _split_coordinates(indices: Operand) -> list[Operand]:
+def split_coordinates(indices: Operand) -> list[Operand]:
     """The coordinates split into one index array for each axis."""
     indices = rename(indices, [None] * indices.rank)
     return [indices[..., column] for column in range(indices.shape[-1])]
 
 
-def indexed_add(
-    target: Any, indices: Any, updates: Any, *, axes: int | str | Sequence[int | str] | None = None
-) -> Tensor | Expr:
-    """Add to elements, or to slices of the remaining axes, at coordinates; repeated coordinates add up.
+def one_hot(indices: Any, n: int, *, axis: int = -1, type: Any = "f32") -> Tensor | Expr:
+    """For each index a vector of zeros with a one at its place.
 
     Parameters
     ----------
-    target : tensor
-    indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
-        nearest end; in a list they are an error.
-    updates : tensor or number
-        For each coordinate what to add: its shape is that of `indices` but the last axis, then the sizes of the axes
-        of `target` that no coordinate is for. One number stands for all.
-    axes : int, str or list of these, optional
-        In ascending order; without it the first ones of `target`.
+    indices : tensor
+        Whole numbers. One that is not from 0 to below `n` gives zeros alone.
+    n : int
+        The length of the vectors.
+    axis : int, optional
+        Where their axis goes in the result.
+    type : type, optional
 
     Returns
     -------
     Tensor
-        A new tensor like `target`; the types of `target` and `updates` merged.
+        With one more axis than `indices`.
 
     Raises
     ------
-    NxValueError
-        When shapes do not fit.
+    NxTypeError
+        When indices are no whole numbers.
 
     Examples
     --------
-    >>> nx.indexed_add([1.0, 2.0], [[0], [0], [1]], [10, 20, 5]).to_list()
-    [31.0, 7.0]
-    >>> nx.indexed_add(nx.iota((2, 2)), [1], [10, 20], axes=[1]).to_list()
-    [[0, 11], [2, 23]]
+    >>> nx.one_hot([0, 2, 5], 3, type="u8").to_list()
+    [[1, 0, 0], [0, 0, 1], [0, 0, 0]]
     """
-    return _indexed(target, indices, updates, axes, "add")
-
-
-def indexed_put(
-    target: Any, indices: Any, updates: Any, *, axes: int | str | Sequence[int | str] | None = None
-) -> Tensor | Expr:
-    """Replace elements, or slices of the remaining axes, at coordinates; of repeated coordinates the last wins.
-
-    Parameters
-    ----------
-    target : tensor
-    indices : tensor or list of int
-        Its last axis holds coordinates, one number for each of `axes`. Those outside of an axis are moved to its
-        nearest end; in a list they are an error.
-    updates : tensor or number
-        For each coordinate what to put there: its shape is that of `indices` but the last axis, then the sizes of the
-        axes of `target` that no coordinate is for. One number stands for all.
-    axes : int, str or list of these, optional
-        In ascending order; without it the first ones of `target`.
-
-    Returns
-    -------
-    Tensor
-        A new tensor like `target`; the types of `target` and `updates` merged.
-
-    Raises
-    ------
-    NxValueError
-        When shapes do not fit.
-
-    Examples
-    --------
-    >>> nx.indexed_put([0, 0, 0], [[1], [2]], [2, 4]).to_list()
-    [0, 2, 4]
-    >>> nx.indexed_put([[1], [2]], [1, 0], 10).to_list()
-    [[1], [10]]
-    """
-    return _indexed(target, indices, updates, axes, "put")
-
-
-def _indexed(target: Any, indices: Any, updates: Any, axes: Any, combine: str) -> Tensor | Expr:
-    function = f"indexed_{combine}"
-    target, chosen = operand(target, "target"), whole_indices(indices, function)
-    positions = _coordinates(target, indices, chosen, axes, function)
-    check_not_empty(target, positions, chosen, function)
-    given, updates = updates, operand(updates, "updates")
-    rest = [size for axis, size in enumerate(target.shape) if axis not in positions]
-    shape = (*chosen.shape[:-1], *rest)
-    if updates.shape not in ((), shape):
-        raise NxValueError(
-            message(
-                f"{function}: updates {updates.spec} do not fit indices {chosen.spec} into {target.spec}.",
-                f"Their shape is {shapes.text(shape)}, or one number stands for all.",
-                *(_one_coordinate_each(chosen) if updates.shape[:1] == chosen.shape else ()),
-            )
-        )
-    type_ = types.merge(target.type, counted(updates))
-    if combine == "add":
-        type_ = arithmetic(type_)
-    updates = rename(spread(of_type(given, updates, type_), shape), [None] * len(shape))
-    columns = _split_coordinates(chosen)
-    return apply(primitives.scatter, convert(target, type_), updates, *columns, axes=positions, combine=combine)
+    chosen = convert(whole_indices(indices, "one_hot"), types.s64)
+    length, rank = shapes.normalize_shape((n,)), chosen.rank + 1
+    place = normalize_axis(axis, (*chosen.shape, *length), (None,) * rank)
+    shape = (*chosen.shape[:place], *length, *chosen.shape[place:])
+    names = (*chosen.names[:place], None, *chosen.names[place:])
+    rest = tuple([other for other in range(rank) if other != place])
+    spread_out = apply(primitives.broadcast, chosen, shape=shape, axes=rest, names=names)
+    numbers = apply(primitives.iota, type=types.s64, shape=shape, names=names, axis=place)
+    return convert(apply(primitives.equal, spread_out, numbers), types.normalize(type))

@@ -92,7 +92,8 @@ def _positions(mask: Any, tensor: Operand, axis: int) -> list[int] | np.ndarray:
         raise NxTypeError(
             message(
                 f"how many elements t[mask] has only the running program knows: it picks from {tensor.spec}.",
-                "Sizes are fixed when a program is compiled: nx.select(mask, t, 0) keeps the shape.",
+                "Sizes are fixed when a program is compiled: nx.select(mask, t, 0) keeps the shape, and "
+                "t.compress(mask, size=n) makes room for n of them.",
                 "Outside of definitions t[mask] gives the elements.",
             )
         )

@@ -27,15 +27,20 @@ def test_softmax_as_somebody_would_write_it():
         "import numba\n"
         "import numpy as np\n"
         "\n\n"
-        "@numba.njit(parallel=True)\n"
+        "@numba.njit\n"
+        "def maximum(x, y):\n"
+        '    """The greater one; NaN where one of them is."""\n'
+        "    return x if x >= y or x != x else y\n"
+        "\n\n"
+        '@numba.njit(parallel=True, error_model="numpy")\n'
         "def rows(a, b, n0, n1, a_0, b_0):\n"
         "    # a: f32, b: f32; vectors run along j1\n"
         "    for i0 in numba.prange(n0):\n"
         "        row0 = np.empty(n1, np.float32)\n"
-        "        s0 = -np.inf\n"
+        "        s0 = np.float32(-np.inf)\n"
         "        for j1 in range(n1):\n"
-        "            s0 = max(s0, a[i0 * a_0 + j1])\n"
-        "        s1 = 0\n"
+        "            s0 = maximum(s0, a[i0 * a_0 + j1])\n"
+        "        s1 = np.float32(0.0)\n"
         "        for j1 in range(n1):\n"
         "            t0 = math.exp(a[i0 * a_0 + j1] - s0)\n"
         "            row0[j1] = t0\n"
@@ -145,7 +150,7 @@ def test_numba_takes_the_source(name):
     function, *arrays = MORE[name]
     for nest in nests(function, *(spec(array.dtype, *array.shape) for array in arrays)):
         scope = {}
-        exec(render(nest).replace("parallel=True", ""), scope)
+        exec(render(nest).replace("parallel=True, ", ""), scope)
         flat = [numba.types.Array(numba.from_dtype(nest.buffers[n].type.dtype), 1, "C") for n in nest.memory]
         scalars = [numba.int64] * sum(kind is not ScalarKind.CONSTANT for kind, _, _ in nest.scalars())
         numbers = [numba.from_dtype(type_.dtype) for type_ in nest.constants]
@@ -169,12 +174,12 @@ KNOWN = ["math", "np", "numba", *dir(math), *dir(np), "prange", "real", "view"]
 def test_a_tile_in_registers_is_told():
     (nest,) = nests(lambda x, y: nx.dot(x, y), spec("f32", 9, 4), spec("f32", 4, 40))
     assert render(nest).split("\n\n\n")[1] == (
-        "@numba.njit(parallel=True)\n"
+        '@numba.njit(parallel=True, error_model="numpy")\n'
         "def tiles(a, b, d, n0, n1, n2, a_2, b_0, b_2, d_0):\n"
         "    # a: f32, b: f32, d: f32; a tile of 8 rows along i0 x 2 vectors of 16 along i1 stays in registers\n"
         "    for i0 in numba.prange(n0):\n"
         "        for i1 in range(n1):\n"
-        "            s0 = 0\n"
+        "            s0 = np.float32(0.0)\n"
         "            for j2 in range(n2):\n"
         "                s0 += b[i0 * b_0 + j2 * b_2] * a[i1 + j2 * a_2]\n"
         "            d[i0 * d_0 + i1] = s0\n"
@@ -183,14 +188,14 @@ def test_a_tile_in_registers_is_told():
 
 def test_a_fold_starts_with_its_first_value():
     (nest,) = nests(lambda x: nx.reduce(x, 1.0, halved, axes=[1]), spec("f32", 30, 40))
-    assert render(nest).splitlines()[3:] == [
-        "@numba.njit(parallel=True)",
+    assert render(nest).splitlines()[9:] == [
+        '@numba.njit(parallel=True, error_model="numpy")',
         "def columns(a, b, n0, n1, a_0, a_1, c0, c1):",
         "    # a: f32, b: f32; 2 vectors of 16 along i0 stay in registers",
         "    for i0 in numba.prange(n0):",
         "        s0 = c1",
         "        for j1 in range(n1):",
-        "            s0 = max(a[i0 * a_0 + j1 * a_1], s0) * c0 + s0",
+        "            s0 = maximum(a[i0 * a_0 + j1 * a_1], s0) * c0 + s0",
         "        b[i0] = s0",
     ]
 
@@ -198,7 +203,7 @@ def test_a_fold_starts_with_its_first_value():
 def test_what_may_go_to_one_place_goes_there_in_order():
     _, nest = nests(lambda x, i: nx.indexed_add(x, nx.reshape(i, (6, 1)), x[:6]), spec("f32", 7, 9), spec("s64", 6))
     assert render(nest).splitlines()[3:] == [
-        "@numba.njit(parallel=True)",
+        '@numba.njit(parallel=True, error_model="numpy")',
         "def map(a, b, d, n0, n1, tiles, a_0, b_0, c0, c1, c2):",
         "    # a: f32, b: s64, d: f32; vectors run along j1",
         "    # several elements may go to one place: the steps follow one another",
@@ -230,7 +235,9 @@ class From:
 def plain(source):
     """Source without Numba."""
     return (
-        source.replace("@numba.njit(parallel=True)\n", "").replace("@numba.njit\n", "").replace("numba.prange", "range")
+        source.replace('@numba.njit(parallel=True, error_model="numpy")\n', "")
+        .replace("@numba.njit\n", "")
+        .replace("numba.prange", "range")
     )
 
 

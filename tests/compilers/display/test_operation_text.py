@@ -1,6 +1,8 @@
 """Instructions as Python expressions, and the functions that they call."""
 
 import ast
+import math
+import re
 
 import ml_dtypes
 import numpy as np
@@ -9,7 +11,7 @@ from scipy import special
 
 from nxkernel import primitives, types
 from nxkernel.backends import threefry
-from nxkernel.compilers.display.operation_text import FUNCTIONS, grouped, phrase, with_definitions
+from nxkernel.compilers.display.operation_text import FUNCTIONS, grouped, literal, phrase, with_definitions
 from nxkernel.compilers.schedule.loop_nest import Op
 
 F32, S32, U8, C64 = types.f32, types.normalize("s32"), types.u8, types.c64
@@ -28,7 +30,7 @@ def test_brackets_stand_where_a_reader_needs_them():
     assert say("less", "a + b", "c") == "a + b < c"
     assert say("equal", "a < b", "c") == "(a < b) == c"
     assert say("negate", "a[i] * b") == "-(a[i] * b)"
-    assert say("max", "a + b", "c if d else e") == "max(a + b, c if d else e)"
+    assert say("max", "a + b", "c if d else e") == "maximum(a + b, c if d else e)"
 
 
 @pytest.mark.parametrize("text", ["a", "a[i + 1]", "f(a, b)", "f(a)[0]", "a.real", "2.5"])
@@ -52,12 +54,12 @@ def test_numbers_become_conditions_by_a_comparison():
 def test_narrow_integers_wrap():
     assert say("add", "a", "b", type_=S32) == "np.int32(a + b)"
     assert say("add", "a", "b", type_=types.s64) == "a + b"
-    assert say("remainder", "a", "b + c", type_=types.s64) == "a - quotient(a, (b + c)) * (b + c)"
-    assert say("quotient", "a", "b", type_=types.u64) == "a // b"
+    assert say("remainder", "a", "b + c", type_=types.s64) == "remainder(a, b + c)"
+    assert say("quotient", "a", "b", type_=types.u64) == "np.uint64(a // b if b != 0 else b)"
 
 
 def test_types_and_bits():
-    assert say("as_type", "a", type_=types.u8, attribute=F32) == "np.uint8(a)"
+    assert say("as_type", "a", type_=types.u8, attribute=F32) == "np.uint8(whole(a, 0, 255))"
     assert say("as_type", "a", type_=F32, attribute=C64) == "np.float32(a.real)"
     assert say("as_type", "a", type_=types.bf16, attribute=F32) == "bfloat16(a)"
     assert say("bitcast", "a", type_=types.u32, attribute=F32) == "np.float32(a).view(np.uint32)"
@@ -90,7 +92,7 @@ TWO = [
 def function(name):
     scope = {}
     source = with_definitions(f"def user(x):\n    return {name}(x)\n")
-    exec(source.replace("@numba.njit\n", "").replace("import numba\n", ""), scope)
+    exec(re.sub(r"@numba.njit.*\n|import numba\n", "", source), scope)
     return scope[name]
 
 
@@ -131,6 +133,43 @@ def test_random_words():
     assert function("threefry2x32")(*(word[0] for word in words)) == (block[0][0], block[1][0])
 
 
+#: What functions give where Python and Numba leave something open, or do it otherwise.
+EDGES = {
+    "maximum": [((1.0, 2.0), 2.0), ((math.nan, 2.0), math.nan), ((2.0, math.nan), math.nan), ((-0.5, -2.0), -0.5)],
+    "minimum": [((1.0, 2.0), 1.0), ((math.nan, 2.0), math.nan), ((2.0, math.nan), math.nan), ((-0.5, -2.0), -2.0)],
+    "remainder": [((7, 3), 1), ((-7, 3), -1), ((7, -3), 1), ((-7, -3), -1), ((7, 0), 0), ((6, -3), 0)],
+    "whole_power": [((3, 4), 81), ((-3, 3), -27), ((2, 0), 1), ((2, -1), 0), ((-1, -3), -1), ((-1, -2), 1)],
+    "shift_left": [((3, 2, 32), 12), ((3, 32, 32), 0), ((3, -1, 32), 0)],
+    "shift_right": [((12, 2, 32), 3), ((12, 40, 32), 0), ((-12, 40, 32), -1), ((-12, -1, 32), -1), ((-12, 1, 32), -6)],
+    "whole": [((2.9, -128, 127), 2), ((-2.9, -128, 127), -2), ((1e9, -128, 127), 127), ((math.nan, -128, 127), 0)],
+    "whole_unsigned": [((-1.0,), 0), ((1e30,), 2**64 - 1), ((math.nan,), 0), ((2.9,), 2)],
+    "round_away": [((0.5,), 1.0), ((-2.5,), -3.0), ((0.49999999999999994,), 0.0), ((2.4,), 2.0)],
+    "sigmoid": [((0.0,), 0.5), ((800.0,), 1.0), ((-800.0,), 0.0)],
+    "direction": [((3 + 4j,), 0.6 + 0.8j), ((0j,), 0j)],
+    "plus": [((1.5, 2.0), 3.5)],
+    "times": [((1.5, 2.0), 3.0)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_what_is_left_open(name):
+    for arguments, expected in EDGES[name]:
+        np.testing.assert_equal(function(name)(*arguments), expected)
+
+
+@pytest.mark.parametrize(
+    ("value", "type_", "text"),
+    [
+        (0.1, F32, "np.float32(0.1)"), (0.1, types.f64, "0.1"), (math.inf, types.f64, "np.inf"),
+        (300, U8, "np.uint8(44)"),
+        (-3, types.s64, "-3"), (True, types.bool_, "True"), (1 + 2j, types.c128, "complex(1.0, 2.0)"),
+        (math.nan, F32, "np.float32(np.nan)"), (1j, C64, "np.complex64(complex(0.0, 1.0))"),
+    ],
+)  # fmt: skip
+def test_numbers_are_of_their_type(value, type_, text):
+    assert literal(value, type_) == text
+
+
 def test_every_function_is_tested_here():
-    tested = {"quotient", "population_count", "leading_zeros", "erf_inv", "threefry2x32"}
+    tested = {"quotient", "population_count", "leading_zeros", "erf_inv", "threefry2x32", *EDGES}
     assert tested | {name for name in FUNCTIONS if "bfloat16" in name} == FUNCTIONS.keys()

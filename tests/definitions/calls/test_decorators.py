@@ -104,7 +104,8 @@ def test_what_cannot_be_compiled():
     assert error(NxValueError, nx.jit, abs, on_conflict="x") == "on_conflict is 'raise', 'force' or 'reuse', got 'x'"
     assert error(NxValueError, nx.jit, abs, compiler="x") == (
         "there is no compiler 'x'.\n"
-        "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
+        "  The compilers are 'auto', 'evaluator', 'numba', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a "
+        "second GPU."
     )
 
 
@@ -341,3 +342,13 @@ def test_arguments_are_a_list(call, text):
     with pytest.raises(NxTypeError) as error:
         call()
     assert str(error.value).startswith(text)
+
+
+def test_what_a_function_would_give():
+    matrix, vector = nx.template((3, 4), "f32", names=["row", None]), nx.template((4,), "f64")
+    found = nx.eval_shape(lambda a, b: {"product": nx.dot(a, b), "all": (a, nx.sum(a > 1))}, matrix, vector)
+    assert repr(found) == "{'product': template f64[row: 3], 'all': (template f32[row: 3][4], template s64)}"
+    assert repr(nx.eval_shape(nx.sum, matrix, axes=[0])) == "template f32[4]"
+    assert repr(nx.eval_shape(lambda n: np.sum(n) / 3, np.ones(3, int))) == "template f64"
+    with pytest.raises(NxTypeError):
+        nx.eval_shape(lambda a: a[nx.sum(a) > 1, 0.5], matrix)

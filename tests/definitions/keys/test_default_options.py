@@ -105,7 +105,8 @@ def test_errors():
         nx.global_default_options(compiler="fast")
     assert str(raised.value) == (
         "there is no compiler 'fast'.\n"
-        "  The compilers are 'auto', 'evaluator', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a second GPU."
+        "  The compilers are 'auto', 'evaluator', 'numba', 'numba_cpu', 'numba_cuda', and 'numba_cuda:1' for a "
+        "second GPU."
     )
     assert default_options.current() == {"compiler": "evaluator", "promotion": None, "checked": False}
 

@@ -14,10 +14,14 @@ _OTHERS = frozenset([
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
     "grad", "hessian", "hook", "jacfwd", "jacobian", "jacrev", "jit", "jit_apply", "jvp", "keyword", "leaves",
     "linearize", "load",
-    "load_ipython_extension", "map_leaves", "host_call", "check", "checked",
+    "load_ipython_extension", "map_leaves", "host_call", "check", "checked", "switch",
+    # They give or take pairs, or need a size.
+    "unique",
+    "cho_factor", "cho_solve", "lu_factor", "lu_solve",
     "load_numpy", "load_numpy_archive", "load_safetensors", "load_safetensors_metadata", "njit_call", "njit_map",
     "no_compile", "print_expr", "print_value", "save", "save_numpy", "save_numpy_archive", "save_safetensors", "scan",
-    "serialize", "debug_nans", "set_threads", "stream", "template", "unload_ipython_extension", "unroll",
+    "serialize", "debug_nans", "set_threads", "stream", "template", "to_numba_source",
+    "unload_ipython_extension", "unroll",
     "value_and_grad", "vjp", "vmap", "while_",
 ])  # fmt: skip
 #: What is told about a tensor, or made of it, that is no tensor.
@@ -29,7 +33,7 @@ _TOLD = frozenset([
 #: Positional arguments that are no tensors, which is why nx.jit could not pass them.
 STATIC = {
     "axis": 0, "batch_size": 1, "binary": bytes(8), "function": lambda *values: values[0] + 0, "length": 1,
-    "lengths": [1, 1], "n": 3, "name_or_axes": "v", "names": ["a", "b"], "new_shape": (9,),
+    "lengths": [1, 1], "n": 3, "d": 3, "num_segments": 3, "name_or_axes": "v", "names": ["a", "b"], "new_shape": (9,),
     "padding_config": [(0, 0, 0), (0, 0, 0)], "power": 1, "repeats": 2, "kth": 1, "axis1": 0, "axis2": 1,
     "repetitions": [1, 1], "shape": (3, 3), "split": 1,
     "start_indices": [0, 0], "target_axes": [], "text": "1 2", "type": "f64", "window_dimensions": (1, 1),
@@ -38,6 +42,7 @@ STATIC = {
 OPTIONS = {"linspace": {"n": 4}, "reflect": {"padding_config": [(1, 1), (0, 0)]}}
 #: Makers of tensors by the name of the argument. What is not here is a matrix.
 _TENSORS = {
+    "segment_ids": lambda: np.array([0, 2, 0]),
     "key": lambda: np.array([0, 1], np.uint32), "seed": lambda: np.array(1), "data": lambda: np.array(1),
     "start_index": lambda: np.array(1), "indices": lambda: np.array([[0, 1], [2, 2]]),
     "updates": lambda: np.array([1.0, 2.0]), "diagonal": lambda: np.array([1.0, 2.0, 3.0]),
@@ -48,6 +53,8 @@ _TENSORS = {
     "max": lambda: np.array(9.0), "min_val": lambda: np.array(0), "max_val": lambda: np.array(9),
     "pad_value": lambda: np.array(0.0), "acc": lambda: np.array(0.0), "init_value": lambda: np.array(0.0),
 }  # fmt: skip
+#: What segments are joined by.
+_JOINS = ("sum", "prod", "max", "min")
 #: Makers for one function.
 _SPECIAL = {
     ("conv", "tensor"): lambda: _matrix()[None, None], ("conv", "kernel"): lambda: _matrix()[None, None, :1, :1],
@@ -56,6 +63,7 @@ _SPECIAL = {
     ("fill", "value"): lambda: np.array(1.0), ("linalg.least_squares", "b"): lambda: _matrix()[0],
     ("make_diagonal", "tensor"): lambda: _matrix()[0], ("pad_outer", "padding_config"): lambda: [(0, 0), (0, 0)],
     ("pad_outer", "pad_value_or_type"): lambda: "replicate",
+    **{(f"segment_{join}", "data"): lambda: _matrix() for join in _JOINS},
     ("take_along_axis", "indices"): lambda: np.eye(3, dtype=int), ("to_number", "tensor"): lambda: np.array(1.0),
 }  # fmt: skip
 #: Functions of integers, and of numbers below 1.
@@ -78,7 +86,7 @@ OF_TENSORS = {name: function for name, function in FUNCTIONS.items() if name not
 
 
 #: Arguments that are left out only for another meaning.
-_MORE = {"dot": ["right"], "where": ["x", "y"]}
+_MORE = {"dot": ["right"], "where": ["x", "y"], **{f"segment_{join}": ["num_segments"] for join in _JOINS}}
 
 
 def positional(name):

@@ -23,6 +23,11 @@ from nxkernel.primitives import Spec
 
 from .memory import Address, Memory
 
+#: By mode of a store at a computed offset, what joins its value with the element that is there.
+_JOINING = {
+    StoreMode.ADD: np.add, StoreMode.MULTIPLY: np.multiply, StoreMode.MAX: np.maximum, StoreMode.MIN: np.minimum,
+}  # fmt: skip
+
 
 class DisorderError(AssertionError):
     """What a nest does depends on the order of its steps, or of the elements of a vector."""
@@ -143,8 +148,8 @@ class _Nest:
         for scatter in nest_pass.scatters:
             indices = self._indices(scatter.buffer) + values[scatter.offset]
             value = values[scatter.value]
-            if scatter.mode is StoreMode.ADD:
-                self._add(scatter.buffer, indices, value)
+            if scatter.mode is not StoreMode.PUT:
+                self._join(scatter.buffer, indices, value, _JOINING[scatter.mode])
             else:
                 self._store(scatter.buffer, indices, value, True)
         for slot, number in nest_pass.keeps:
@@ -156,15 +161,15 @@ class _Nest:
         self._touch(buffer, indices, True, several)
         self.memory.write(self.addresses[buffer], places, values, self.what)
 
-    def _add(self, buffer: int, indices: np.ndarray, value: np.ndarray) -> None:
-        """Add one element after the other, as several may go to one place."""
+    def _join(self, buffer: int, indices: np.ndarray, value: np.ndarray, function: np.ufunc) -> None:
+        """Join one element after the other, as several may go to one place."""
         places, values = self._chosen(indices, value)
         type_, address = self.nest.buffers[buffer].type, self.addresses[buffer]
         self._touch(buffer, indices, True, True)
         unique, which = np.unique(places, return_inverse=True)
         held = self.memory.read(address, type_.dtype, unique, self.what)
         with np.errstate(all="ignore"):
-            np.add.at(held, which.reshape(-1), cast(values, type_))
+            function.at(held, which.reshape(-1), cast(values, type_))
         self.memory.write(address, unique, held, self.what)
 
     def _chosen(self, indices: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -167,16 +167,27 @@ def _gather(choose, primitive):
     return Case(primitive, (x, *places), {"axes": axes})
 
 
+def _powers(choose, type_, shape):
+    """Numbers whose products are exact: 1, 2 and -1, and of floats with room for them 1/2."""
+    picked = array(choose, types.s8, shape, kind="grid").astype(np.int64) % 4
+    numbers = [1, 2, -1, 1] if type_.is_integer else [1, -1, 2, 0.5] if type_.bits > 16 else [1, -1, 1, -1]
+    return np.array(numbers)[picked].astype(type_.dtype)
+
+
 @case_of(p.scatter)
 def _scatter(choose, primitive):
-    combine = choose.pick(["put", "add"])
-    x = _indexed(choose, ALL if combine == "put" else [*REAL, *COMPLEX])
+    combine = choose.pick(["put", "add", "multiply", "max", "min"])
+    x = _indexed(choose, ALL if combine == "put" else [*REAL, *COMPLEX] if combine == "add" else REAL)
     axes, around, places = _places(choose, x, MOST // 4)
     full = (*around, *[n for axis, n in enumerate(x.shape) if axis not in axes])
     type_ = types.normalize(x.dtype)
     params = {"axes": axes, "combine": combine}
-    if combine == "put":
+    if combine in ("put", "max", "min"):
         return Case(primitive, (x, array(choose, type_, full), *places), params)
+    if combine == "multiply":
+        # Powers of two have exact products.
+        x, updates = (_powers(choose, type_, shape) for shape in (x.shape, full))
+        return Case(primitive, (x, updates, *places), params)
     # Sums are made in order, but for those that lanes share.
     kind = choose.pick(["grid", "wide"])
     x = array(choose, type_, x.shape, special=False, kind=kind)
@@ -306,6 +317,15 @@ def _scattered(case, result):
         for at in np.ndindex(updates.shape):
             want[_key(x, at, case.params["axes"], indices)] = updates[at]
         assert result.tobytes() == want.tobytes()
+        return
+    if case.params["combine"] != "add":
+        join = {"multiply": np.multiply, "max": np.maximum, "min": np.minimum}[case.params["combine"]]
+        want = x.copy()
+        with np.errstate(all="ignore"):
+            for at in np.ndindex(updates.shape):
+                key = _key(x, at, case.params["axes"], indices)
+                want[key] = join(want[key], updates[at])
+        np.testing.assert_array_equal(wide(result), wide(want))
         return
     want, updates = wide(x), wide(updates)
     for at in np.ndindex(updates.shape):

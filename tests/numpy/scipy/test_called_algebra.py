@@ -27,7 +27,7 @@ def test_values_are_scipys(compiler):
     given = A, BANDS, RIGHT, LOW, DIAGONAL, HIGH
     for one, other in zip(nx.jit(all_of_them, compiler=compiler)(*given), all_of_them(*given), strict=True):
         assert one.dtype == other.dtype
-        np.testing.assert_allclose(one, other, rtol=1e-12)
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13 * np.abs(other).max())
 
 
 def test_eigenvalues_are_complex():
@@ -64,7 +64,7 @@ def test_gradients():
 def test_entries():
     stacked = np.stack([A, A.T, A @ A])
     found = nx.vmap(lambda a: sl.expm(a), promotion="numpy")(stacked)
-    np.testing.assert_array_equal(found, np.stack([sl.expm(one) for one in stacked]))
+    np.testing.assert_allclose(found, np.stack([sl.expm(one) for one in stacked]), rtol=1e-11)
     solve = lambda right: sl.solve_banded((2, 1), BANDS, right)  # noqa: E731
     np.testing.assert_array_equal(nx.vmap(solve, promotion="numpy")(RIGHT.T), solve(RIGHT).T)
     slopes = nx.vmap(nx.grad(lambda a: sl.expm(a).sum()), promotion="numpy")(stacked)
@@ -75,7 +75,7 @@ def test_what_is_refused():
     with pytest.raises(NxTypeError, match=r"scipy\.linalg\.schur of f64\[4\]\[4\] has no gradient") as told:
         nx.grad(lambda a: sl.schur(a)[0].sum())(A)
     assert "No derivative of this function of SciPy's is known here." in str(told.value)
-    with pytest.raises(NxTypeError, match="The derivative of eigenvalues is known, and that of eigenvectors by"):
+    with pytest.raises(NxTypeError, match="The derivative of eigenvalues is known, that of eigenvectors of symmetric"):
         nx.grad(lambda a: abs(sl.eig(a)[1]).sum())(A)
     with pytest.raises(NxTypeError, match="The derivative of the solution x is known, and that of the factors is not"):
         nx.grad(lambda d: lapack.dgtsv(LOW, d, HIGH, RIGHT)[1].sum())(DIAGONAL)

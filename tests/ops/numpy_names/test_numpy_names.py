@@ -15,7 +15,7 @@ REFUSED = {"view", "partition", "put", "resize", "setfield"}
 #: What gives the elements or their place in memory, which only a tensor with data has.
 NEEDS_DATA = {"ctypes", "data", "dumps", "tobytes"}
 #: What a NumPy program's arrays lack: where elements lie is for the compiler to say.
-OF_MEMORY = {"base", "ctypes", "data", "dumps", "resize", "setflags"}
+OF_MEMORY = {"base", "ctypes", "data", "dumps", "resize"}
 
 
 def of_numpy(array):

@@ -109,7 +109,8 @@ def test_a_mask_that_only_the_running_program_knows_is_refused():
 
     expected = [
         "how many elements t[mask] has only the running program knows: it picks from s64[3].",
-        "  Sizes are fixed when a program is compiled: nx.select(mask, t, 0) keeps the shape.",
+        "  Sizes are fixed when a program is compiled: nx.select(mask, t, 0) keeps the shape, and t.compress(mask, "
+        "size=n) makes room for n of them.",
         "  Outside of definitions t[mask] gives the elements.",
     ]
     t = nx.tensor([3, -1, 2])

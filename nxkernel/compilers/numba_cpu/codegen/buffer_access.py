@@ -430,12 +430,12 @@ class BufferAccess:
             self.b.scatter(value, base, index, self._some(position))
 
     def _scatter(self, scatter: Scatter, values: list[Register], position: CodePosition) -> None:
-        """Store at a computed offset; an adding scatter loads the old element first."""
+        """Store at a computed offset; a scatter that joins elements loads the old one first."""
         b, number = self.b, scatter.buffer
         type_, value = self.nest.buffers[number].type, values[scatter.value]
-        if scatter.mode is StoreMode.ADD:
+        if scatter.mode is not StoreMode.PUT:
             there = self.load(Op("load", type_, (scatter.offset,), number), values, position)
-            value = self.e.apply("add", type_, [there, value], None)
+            value = self.e.apply(scatter.mode.value, type_, [there, value], None)
         value = self.e.to_memory(value, type_)
         base = self._at(number, position)
         if scatter.lanes and position.lanes > 1:

@@ -124,8 +124,8 @@ class Lowering:
 
     def _lanes(self, nest_pass: NestPass, *, wide: bool) -> int:
         """The lanes of a pass's vectors: 512 bits of its widest type, or a multiple if it is short."""
-        if any(scatter.lanes and scatter.mode is StoreMode.ADD for scatter in nest_pass.scatters):
-            # Two lanes may add to one place.
+        if any(scatter.lanes and scatter.mode is not StoreMode.PUT for scatter in nest_pass.scatters):
+            # Two lanes may join one place.
             return 1
         held = [op.type for op in nest_pass.code] + [reduce.type for reduce in nest_pass.reduces]
         widest = max((8 * _bytes(type_) for type_ in held), default=32)

@@ -84,8 +84,8 @@ class Inline:
             self.scope.address(node), node.type, Offset(store.offset, terms), self.scope.buffer(node)
         )
         value, note = self.value(store.value), self.w.alias_metadata(self.scope.tag(node))
-        if store.mode is StoreMode.ADD:
-            value = self.e.apply("add", node.type, [self.load(node.type, address, note), value], None)
+        if store.mode is not StoreMode.PUT:
+            value = self.e.apply(store.mode.value, node.type, [self.load(node.type, address, note), value], None)
         self.keep(value, node.type, address, note)
 
     # Values ----------------------------------------------------------------------------------------------------

@@ -219,10 +219,10 @@ class PassWriter:
     def scatter(self, scatter: Scatter, lane: Lane, offset: str, value: Value) -> None:
         """Write a value to a computed offset."""
         name, type_ = self.arguments.buffers[scatter.buffer], self.nest.buffers[scatter.buffer].type
-        if scatter.mode is StoreMode.ADD:
-            self.w.extend(element_types.atomic_add(name, offset, value, type_))
-        else:
+        if scatter.mode is StoreMode.PUT:
             self.w.store(name, offset, value, type_)
+        else:
+            self.w.extend(element_types.atomically(scatter.mode.value, name, offset, value, type_))
 
     def keep_rows(self, nest_pass: NestPass, values: Sequence[Sequence[Value]], lanes: Sequence[Lane]) -> None:
         """Write values to the scratch rows that later passes read."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from nxkernel import types
 from nxkernel.backends.numpy_primitives import number_of
+from nxkernel.errors import NxTypeError, message
 from nxkernel.types import Type
 
 
@@ -141,9 +142,22 @@ def store(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
     return [f"{pointer}[{index}] = {to_memory(value, type_)}"]
 
 
-def atomic_add(pointer: str, index: str, value: Value, type_: Type) -> list[str]:
-    """The statements that atomically add a value to an element."""
+def atomically(name: str, pointer: str, index: str, value: Value, type_: Type) -> list[str]:
+    """The statements that atomically join a value with an element, by the primitive of a name.
+
+    Raises
+    ------
+    NxTypeError
+        For products of complex numbers, both parts of which would change at once.
+    """
+    if isinstance(value, ComplexText) and name != "add":
+        raise NxTypeError(
+            message(
+                f"products of complex numbers at indices ({type_}) have no code for GPUs.",
+                'compiler="numba_cpu" has it; products of the parts in a loop do without.',
+            )
+        )
     if isinstance(value, ComplexText):
         parts = (f"2 * ({index})", value.re), (f"2 * ({index}) + 1", value.im)
         return [f"atomic_add({pointer}, {position}, {part})" for position, part in parts]
-    return [f"atomic_add{f'_{type_}' if type_ in _HALF else ''}({pointer}, {index}, {value})"]
+    return [f"atomic_{name}{f'_{type_}' if type_ in _HALF else ''}({pointer}, {index}, {value})"]

@@ -27,7 +27,8 @@ Both tables have the same names. Types are those of the arguments unless the nam
 ``exp(x)`` and so on              Functions of floats: :data:`FUNCTIONS`, and ``atan2``, ``fmod``, ``pow``.
 ``threefry(k0, k1, x0, x1)``      Both words of a block of random bits.
 ``atomic_add(p, i, x)``           Adds to an element, whatever the number; ``atomic_add_f16``, ``atomic_add_bf16``.
-``atomic_max(p, i, x)``           The greater of an integer and what is there.
+``atomic_max(p, i, x)``           Leaves the greater of a real number and what is there, and so on: ``atomic_min``,
+                                  ``atomic_multiply``; ``atomic_max_f16``.
 ``inf``, ``nan``                  Numbers, as in ``f32(-inf)``.
 ================================  =====================================================================================
 """

@@ -113,6 +113,10 @@ def _atomically(combined: Callable[[Any, Any], Any]) -> Callable[[Any, Any, Any]
     return function
 
 
+#: What joins an element and a number, which is of the element's type.
+_JOINING = {"add": lambda old, x: old + x, "multiply": lambda old, x: old * x, "max": np.maximum, "min": np.minimum}
+
+
 # Bits ------------------------------------------------------------------------------------------------------------
 
 
@@ -125,18 +129,15 @@ def _half(name: str, half: Any) -> None:
     def value(x: Any) -> Any:
         return np.asarray(x, np.uint16).view(half).astype(np.float32)[()]
 
-    def added(old: Any, x: Any) -> Any:
-        return bits(value(old) + x)
-
     TABLE[f"{name}_bits"], TABLE[f"{name}_value"] = bits, value
     TABLE[f"{name}_rounded"] = lambda x: value(bits(x))
-    TABLE[f"atomic_add_{name}"] = _atomically(added)
+    for joining, function in _JOINING.items():
+        TABLE[f"atomic_{joining}_{name}"] = _atomically(lambda old, x, join=function: bits(join(value(old), x)))
 
 
 _half("f16", np.float16)
 _half("bf16", ml_dtypes.bfloat16)
-TABLE["atomic_add"] = _atomically(lambda old, x: old + x)
-TABLE["atomic_max"] = _atomically(max)
+TABLE |= {f"atomic_{joining}": _atomically(function) for joining, function in _JOINING.items()}
 TABLE["float_bits"] = lambda x: x.view(f"u{x.itemsize}")
 TABLE["bits_float"] = lambda x: x.view(f"f{x.itemsize}")
 

@@ -191,8 +191,8 @@ class _Text(Arithmetic):
     def _store(self, part: _ScalarPart) -> None:
         index, value, mode = self.stored(part.node)
         pointer = self.array(part.node)
-        if mode is StoreMode.ADD:
-            value = self.joined(self.w.load(pointer, index, part.type), value, part.type)
+        if mode is not StoreMode.PUT:
+            value = self.joined(self.w.load(pointer, index, part.type), value, part.type, mode)
         self.w.store(pointer, index, value, part.type)
         self._held.pop(part.place, None)
 

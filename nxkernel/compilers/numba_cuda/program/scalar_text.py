@@ -155,10 +155,10 @@ class Arithmetic(ABC):
         terms = [Term(at.index, at.most, at.stride) for at in store.places]
         return self.index(Offset(store.offset, terms)), self.taken(store.value), store.mode
 
-    def joined(self, before: Value, value: Value, type_: Type) -> Value:
-        """The sum of an element's old value and what is added to it."""
+    def joined(self, before: Value, value: Value, type_: Type, mode: StoreMode) -> Value:
+        """An element's old value and what joins it, such as their sum."""
         both = [Op("", type_), Op("", type_)]
-        return self.w.held(emit(self.w, Op("add", type_, (0, 1)), [before, value], both))
+        return self.w.held(emit(self.w, Op(mode.value, type_, (0, 1)), [before, value], both))
 
     def index(self, offset: Offset) -> str:
         """The text of an offset, in elements."""

@@ -89,11 +89,12 @@ class _Inside(Arithmetic):
         location, type_ = self.plan.place[node], node.type
         if scalars.is_single(node):
             # An array of one element is a variable, too.
-            self.values[location] = self.joined(self.values[location], value, type_) if mode is StoreMode.ADD else value
+            is_put = mode is StoreMode.PUT
+            self.values[location] = value if is_put else self.joined(self.values[location], value, type_, mode)
             return
         pointer = self.arrays[location]
-        if mode is StoreMode.ADD:
-            value = self.joined(self.w.load(pointer, index, type_), value, type_)
+        if mode is not StoreMode.PUT:
+            value = self.joined(self.w.load(pointer, index, type_), value, type_, mode)
         self.w.store(pointer, index, value, type_)
 
     # Loops and branches -----------------------------------------------------------------------------------------

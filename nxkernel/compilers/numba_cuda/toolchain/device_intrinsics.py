@@ -207,7 +207,8 @@ def _brain_value(b: ir.IRBuilder, bits: Any) -> Any:
 
 
 for _name, _to_bits, _to_value in (("f16", _half_bits, _half_value), ("bf16", _brain_bits, _brain_value)):
-    TABLE[f"atomic_add_{_name}"] = memory_intrinsics.half_add(_to_value, _to_bits)
+    for _join in ("add", "multiply", "max", "min"):
+        TABLE[f"atomic_{_join}_{_name}"] = memory_intrinsics.of_halves(_join, _to_value, _to_bits)
 
     @_intrinsic(f"{_name}_value", types.float32, types.uint16)
     def _value(b: ir.IRBuilder, operands: list[Any], kinds: list[Any], value: Any = _to_value) -> Any:

@@ -196,36 +196,93 @@ def atomic_add(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
     return types.void(p, types.int64, p.dtype), codegen
 
 
-def half_add(to_value: Callable[..., Any], to_bits: Callable[..., Any]) -> Any:
-    """The intrinsic that atomically adds to a half-width float, given conversions of its bits."""
+def _exchange_whole(b: ir.IRBuilder, pointer: Any, value: Any, combined: Callable[[Any], Any]) -> None:
+    """Atomically update an element of 32 or 64 bits by compare-and-swap."""
+    is_float = not isinstance(value.type, ir.IntType)
+    width = (32 if value.type == ir.FloatType() else 64) if is_float else value.type.width
+    kind = ir.IntType(width)
+    word = b.bitcast(pointer, kind.as_pointer())
+    first, entry = b.load(word), b.block
+    retry, done = b.append_basic_block("exchange"), b.append_basic_block("exchange.done")
+    b.branch(retry)
+    b.position_at_end(retry)
+    old = b.phi(kind)
+    old.add_incoming(first, entry)
+    new = combined(b.bitcast(old, value.type) if is_float else old)
+    new = b.bitcast(new, kind) if is_float else new
+    current = nvvmutils.atomic_cmpxchg(b, b.module, width, word, old, new)
+    old.add_incoming(current, b.block)
+    b.cbranch(b.icmp_unsigned("==", current, old), done, retry)
+    b.position_at_end(done)
+
+
+def _extreme(sign: str) -> Callable[..., Any]:
+    def joined(b: ir.IRBuilder, old: Any, value: Any, signed: bool) -> Any:
+        if isinstance(value.type, ir.IntType):
+            better = (b.icmp_signed if signed else b.icmp_unsigned)(sign, value, old)
+            return b.select(better, value, old)
+        # NaN wins: as what is there it is not worse than anything.
+        better = b.or_(b.fcmp_ordered(sign, value, old), b.fcmp_unordered("uno", value, value))
+        return b.select(better, value, old)
+
+    return joined
+
+
+def _product(b: ir.IRBuilder, old: Any, value: Any, signed: bool) -> Any:
+    return b.mul(old, value) if isinstance(value.type, ir.IntType) else b.fmul(old, value)
+
+
+#: What joins an element and a number atomically: of LLVM's values, and whether integers have a sign.
+_JOINING = {"max": _extreme(">"), "min": _extreme("<"), "multiply": _product}
+
+
+def _joining(name: str) -> Any:
+    """The intrinsic that atomically joins a number with an element."""
+    join = _JOINING[name]
 
     @intrinsic
-    def atomic_add_half(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
+    def atomic_join(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
+        if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Number):
+            return None
+        whole = isinstance(p.dtype, types.Integer)
+        signed = whole and p.dtype.signed
+
+        def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+            pointer, index, value = arguments
+            if whole and p.dtype.bitwidth < 32:
+                _exchange(b, pointer, index, value.type, lambda old: join(b, old, value, signed))
+            elif whole and name != "multiply":
+                operation = name if signed else f"u{name}"
+                b.atomic_rmw(operation, b.gep(pointer, [index]), value, "monotonic")
+            else:
+                _exchange_whole(b, b.gep(pointer, [index]), value, lambda old: join(b, old, value, signed))
+            return context.get_dummy_value()
+
+        return types.void(p, types.int64, p.dtype), codegen
+
+    return atomic_join
+
+
+def of_halves(name: str, to_value: Callable[..., Any], to_bits: Callable[..., Any]) -> Any:
+    """The intrinsic that atomically adds to a half-width float, or joins it, given conversions of its bits."""
+
+    def join(b: ir.IRBuilder, old: Any, value: Any) -> Any:
+        return b.fadd(old, value) if name == "add" else _JOINING[name](b, old, value, True)
+
+    @intrinsic
+    def atomic_half(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
         if p != types.CPointer(types.uint16):
             return None
 
         def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
             pointer, index, value = arguments
-            _exchange(b, pointer, index, _I16, lambda old: to_bits(b, b.fadd(to_value(b, old), value)))
+            _exchange(b, pointer, index, _I16, lambda old: to_bits(b, join(b, to_value(b, old), value)))
             return context.get_dummy_value()
 
         return types.void(p, types.int64, types.float32), codegen
 
-    return atomic_add_half
+    return atomic_half
 
 
-@intrinsic
-def atomic_max(typingctx: Any, p: Any, i: Any, x: Any) -> Any:
-    """Atomically set an integer element of 32 or 64 bits to the maximum of it and x."""
-    if not isinstance(p, types.CPointer) or not isinstance(p.dtype, types.Integer) or p.dtype.bitwidth < 32:
-        return None
-
-    def codegen(context: Any, b: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
-        pointer, index, value = arguments
-        b.atomic_rmw("max" if p.dtype.signed else "umax", b.gep(pointer, [index]), value, "monotonic")
-        return context.get_dummy_value()
-
-    return types.void(p, types.int64, p.dtype), codegen
-
-
-TABLE |= {"address": address, "further": further, "atomic_add": atomic_add, "atomic_max": atomic_max}
+TABLE |= {"address": address, "further": further, "atomic_add": atomic_add}
+TABLE |= {f"atomic_{_name}": _joining(_name) for _name in _JOINING}

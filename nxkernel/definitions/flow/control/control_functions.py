@@ -1,4 +1,4 @@
-"""Loops and branches as functions, for values that only the running program knows: cond, while_, fori, scan, unroll."""
+"""Loops and branches as functions, for values that only the running program knows."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from nxkernel import primitives as p
 from nxkernel.definitions.flow.control import checks
 from nxkernel.definitions.flow.control.branches import if_return
 from nxkernel.definitions.flow.control.loop_iterables import Range, Unrolled, rows
@@ -19,11 +20,12 @@ from nxkernel.definitions.syntax.unsupported_syntax import SyntaxSite
 from nxkernel.errors import NxTypeError, NxValueError, message
 from nxkernel.graph.tracing import BodyTrace, user_line
 from nxkernel.operand import Proxy
-from nxkernel.ops.machinery.dispatch import convert, filled, operand
+from nxkernel.ops.machinery.dispatch import apply, convert, filled, operand
 from nxkernel.ops.shapes import indexing, shaping
-from nxkernel.shapes import describe, static_int
+from nxkernel.shapes import describe, normalize_axis, static_int
+from nxkernel.types import s64
 
-__all__ = ["cond", "fori", "scan", "unroll", "while_"]
+__all__ = ["associative_scan", "cond", "fori", "scan", "switch", "unroll", "while_"]
 
 
 def _site() -> SyntaxSite:
@@ -71,6 +73,63 @@ def cond(predicate: Any, then: Callable[..., Any], otherwise: Callable[..., Any]
                 )
             )
     return if_return(predicate, lambda: then(*operands), lambda: otherwise(*operands), _site())
+
+
+def switch(index: Any, branches: Sequence[Callable[..., Any]], *operands: Any) -> Any:
+    """Branch many ways in the compiled program: call one of several functions, by its number.
+
+    Parameters
+    ----------
+    index : integer scalar
+        One that is below 0 or beyond the last function is moved to the nearest one.
+    branches : list of callable
+        What they give is merged as by :func:`cond`.
+    *operands
+        Passed to whichever is called.
+
+    Returns
+    -------
+    tensor or container
+
+    Raises
+    ------
+    NxTypeError
+        For an index that is no whole number, or when what the functions give cannot be one value.
+    NxValueError
+        For no functions.
+
+    Examples
+    --------
+    >>> step = nx.jit(lambda i, x: nx.switch(i, [nx.sin, nx.cos, lambda x: x * 2], x))
+    >>> step(2, 3.0).to_number(), step(9, 3.0).to_number()
+    (6.0, 6.0)
+    """
+    if not isinstance(branches, list | tuple) or not all(map(callable, branches)):
+        raise NxTypeError(
+            message(
+                f"switch takes an index and a list of functions, got {describe(branches)}.",
+                "Write nx.switch(i, [f, g], x); nx.choose(i, [a, b]) takes values.",
+            )
+        )
+    if not branches:
+        raise NxValueError("switch has no functions to choose from: the list is empty")
+    number = operand(index, "index")
+    if number.shape or not number.type.is_integer:
+        raise NxTypeError(
+            message(
+                f"the index of switch is one whole number, got {number.spec}.",
+                "nx.cond(predicate, f, g) takes a condition; nx.choose(i, [a, b]) chooses for each element.",
+            )
+        )
+    site = _site()
+
+    def among(low: int, high: int) -> Any:
+        if high - low == 1:
+            return branches[low](*operands)
+        middle = (low + high) // 2
+        return if_return(index < middle, lambda: among(low, middle), lambda: among(middle, high), site)
+
+    return among(0, len(branches))
 
 
 def while_(condition: Callable[[Any], Any], body: Callable[[Any], Any], initial: Any) -> Any:
@@ -259,6 +318,114 @@ def _with_row(room: Any, place: Any, row: Any) -> Any:
     row = operand(row)
     part = shaping.new_axis(convert(row, room.type), 0)
     return indexing.put_slice(room, [place, *[0] * row.rank], part)
+
+
+def associative_scan(function: Callable[[Any, Any], Any], elems: Any, *, reverse: bool = False, axis: int = 0) -> Any:
+    """All running results of an associative function, side by side: in as many rounds as halving takes.
+
+    Parameters
+    ----------
+    function : callable
+        Of two values like `elems`, whose entries along the axis belong together, one pair each; gives their results in
+        the same types and shapes. ``f(f(a, b), c)`` is ``f(a, f(b, c))``.
+    elems : tensor or container
+        Each tensor has the same size along the axis.
+    reverse : bool, optional
+        From the last entry to the first; the function gets what comes first in this order first.
+    axis : int, optional
+
+    Returns
+    -------
+    tensor or container
+        Like `elems`: entry `k` is the result of all up to and with `k`.
+
+    Raises
+    ------
+    NxValueError
+        When sizes differ, or there is no tensor.
+    NxTypeError
+        When the function gives other types or shapes.
+
+    Notes
+    -----
+    It takes about two applications for each entry, in twice as many steps as the size has bits. :func:`scan` takes one
+    for each, in as many steps, and :func:`cumulative_sum` and others know theirs.
+
+    References
+    ----------
+    G. E. Blelloch, "Prefix sums and their applications", 1990.
+
+    Examples
+    --------
+    >>> nx.associative_scan(nx.add, [1, 2, 3, 4]).to_list()
+    [1, 3, 6, 10]
+    >>> def after(f, g):  # the steps x -> a x + b, one after the other
+    ...     return f[0] * g[0], f[1] * g[0] + g[1]
+    >>> a, b = nx.tensor([0.5, 0.5, 0.5]), nx.tensor([1.0, 1.0, 1.0])
+    >>> nx.associative_scan(after, (a, b))[1].to_list()
+    [1.0, 1.5, 1.75]
+    """
+    if isinstance(elems, list) and all(isinstance(one, int | float | complex) for one in elems):
+        elems = operand(elems)
+    leaves: list[Any] = []
+    structure = variable_leaves.take_apart(elems, leaves)
+    values = [operand(leaf) for leaf in leaves]
+    sizes = {value.shape[normalize_axis(axis, value.shape, value.names)] for value in values}
+    if len(sizes) != 1:
+        told = f"its tensors have {sorted(sizes)}" if sizes else "it has no tensor"
+        raise NxValueError(f"associative_scan does not know how many entries there are along axis {axis}: {told}.")
+
+    def joined(left: list[Any], right: list[Any]) -> list[Any]:
+        sides = [variable_leaves.rebuild(structure, iter(each)) for each in (left, right)]
+        found: list[Any] = []
+        variable_leaves.take_apart(function(*sides), found)
+        results = [operand(one) for one in found]
+        if [one.spec[:2] for one in results] != [one.spec[:2] for one in left]:
+            given, wanted = (", ".join(str(one.spec) for one in each) for each in (results, left))
+            raise NxTypeError(f"the function of associative_scan gives {given} for two values like {wanted}.")
+        return results
+
+    places = [normalize_axis(axis, value.shape, value.names) for value in values]
+    if reverse:
+        values = [shaping.reverse(value, axes=[place]) for value, place in zip(values, places, strict=True)]
+    values = _all_joined(joined, values, places)
+    if reverse:
+        values = [shaping.reverse(value, axes=[place]) for value, place in zip(values, places, strict=True)]
+    return variable_leaves.rebuild(structure, iter(values))
+
+
+def _all_joined(joined: Callable[[list[Any], list[Any]], list[Any]], values: list[Any], places: list[int]) -> list[Any]:
+    """The running results, from those of pairs of neighbours."""
+    size = values[0].shape[places[0]]
+    if size < 2:
+        return values
+
+    def part(parts: list[Any], start: int, count: int, stride: int = 2) -> list[Any]:
+        length = (count - 1) * stride + 1 if count else 0
+        return [
+            indexing.slice_along_axis(one, min(start, one.shape[place]), length, axis=place, strides=stride)
+            for one, place in zip(parts, places, strict=True)
+        ]
+
+    half, rest = size // 2, (size + 1) // 2 - 1
+    odd = _all_joined(joined, joined(part(values, 0, half), part(values, 1, half)), places)
+    even = part(values, 0, 1)
+    if rest:
+        further = joined(part(odd, 0, rest, 1), part(values, 2, rest))
+        even = [shaping.concatenate(pair, axis=place) for *pair, place in zip(even, further, places, strict=True)]
+    return [_interleaved(*three) for three in zip(even, odd, places, strict=True)]
+
+
+def _interleaved(even: Any, odd: Any, place: int) -> Any:
+    """Entries of two tensors in turns, along an axis."""
+    shape = list(even.shape)
+    shape[place] += odd.shape[place]
+    strides = tuple([2 if axis == place else 1 for axis in range(len(shape))])
+    result = filled(0, even.type, tuple(shape), even.names)
+    for part, first in ((even, 0), (odd, 1)):
+        starts = [filled(first if axis == place else 0, s64, ()) for axis in range(len(shape))]
+        result = apply(p.put_strided, result, part, *starts, strides=strides)
+    return result
 
 
 def unroll(iterable: Any) -> Unrolled:

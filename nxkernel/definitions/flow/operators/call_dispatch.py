@@ -24,6 +24,7 @@ from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.loop_iterables import product
 from nxkernel.definitions.flow.operators import (
     membership,
+    numba_calls,
     numpys_sources,
     object_identity,
     output_calls,
@@ -41,9 +42,6 @@ from nxkernel.errors import NxError, NxTypeError, message
 from nxkernel.graph import tracing
 from nxkernel.library_functions import LIBRARIES
 from nxkernel.numpy import dispatch_table
-from nxkernel.numpy.arrays.array import ArrayValue, wrap
-from nxkernel.operand import Operand, Proxy
-from nxkernel.ops.programs.numba_functions import njit_map
 from nxkernel.scoped_settings import ScopedSetting, kept
 
 _PACKAGE = os.path.join(os.path.dirname(rules.__file__), "")
@@ -73,10 +71,10 @@ def fn(function: Any) -> Any:
     """The function to call in place of another one while tracing.
 
     Builtins and the functions of `math` have replacements that take traced values. Functions that Numba compiled are
-    applied element by element. The user's plain functions are rewritten, so that their `if`, `while` and assignments
-    become part of the program, and so are the methods of their classes; functions of installed packages, and those
-    marked with :func:`nxkernel.deftransform`, stay as they are, and so do all where nothing is traced: the running
-    program has called something back.
+    traced from their text, or applied element by element. The user's plain functions are rewritten, so that their `if`,
+    `while` and assignments become part of the program, and so are the methods of their classes; functions of installed
+    packages, and those marked with :func:`nxkernel.deftransform`, stay as they are, and so do all where nothing is
+    traced: the running program has called something back.
     """
     if tracing.current() is None:
         return function
@@ -101,10 +99,9 @@ def fn(function: Any) -> Any:
             return attempts.guarded(function, twin)
     if isinstance(function, types.FunctionType):
         return _rewritten(function)
-    if numba_functions.is_compiled(function):
-        return functools.partial(_of_each, function)
-    if numba_functions.is_generalized(function):
-        return functools.partial(_generalized, function)
+    of_numba = numba_calls.replacement(function, _rewritten)
+    if of_numba is not None:
+        return of_numba
     if isinstance(function, types.MethodType) and isinstance(function.__func__, types.FunctionType):
         rewritten = _rewritten(function.__func__)
         return function if rewritten is function.__func__ else types.MethodType(rewritten, function.__self__)
@@ -119,6 +116,9 @@ def fn(function: Any) -> Any:
     if isinstance(call, types.FunctionType) and is_users(call):
         return types.MethodType(_rewritten(call), function)
     return function
+
+
+numba_functions.TRACED.append(fn)
 
 
 class _Scope(threading.local):
@@ -251,29 +251,6 @@ def _module(value: Any) -> str:
 
 def _root(module: Any) -> str:
     return str(module or "").partition(".")[0]
-
-
-def _of_each(function: Any, *args: Any, **options: Any) -> Any:
-    """Call a Numba function: element by element on traced values, directly on others."""
-    values = [*args, *options.values()]
-    if not any(isinstance(value, Operand | Proxy) for value in values):
-        return function(*args, **options)
-    result = njit_map(function, *args, **options)
-    return wrap(result) if any(isinstance(value, ArrayValue) for value in values) else result
-
-
-def _generalized(function: Any, *args: Any, **options: Any) -> Any:
-    """Call a function made by `numba.guvectorize`: traced values are refused."""
-    if not variable_leaves.has_traced([*args, *options.values()]):
-        return function(*args, **options)
-    name = numba_functions.name_of(function)
-    raise NxTypeError(
-        message(
-            f"{name}, which numba.guvectorize made, takes arrays with data, and the program has none before it runs.",
-            "Write the loop of it as it is, in the definition or in a function that it calls, or call",
-            f"nx.njit_call({name}, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
-        )
-    )
 
 
 def _of_entries(function: np.vectorize, *args: Any, **options: Any) -> Any:

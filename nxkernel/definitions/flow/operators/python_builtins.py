@@ -16,7 +16,8 @@ from nxkernel.definitions.flow.control import attempts
 from nxkernel.definitions.flow.control.comprehensions import SHORT, GeneratedItems
 from nxkernel.definitions.flow.control.logic import and_, not_, or_
 from nxkernel.definitions.flow.control.loop_iterables import Counted, enumerated, range_, rows, zipped
-from nxkernel.definitions.flow.operators import builtins_of_parts, ordered_by_keys, rounding
+from nxkernel.definitions.flow.operators import builtins_of_parts, rounding
+from nxkernel.definitions.flow.values import ordered_by_keys
 from nxkernel.definitions.flow.values.sorted_lists import Listed
 from nxkernel.definitions.flow.values.variable_leaves import is_traced, known, plain
 from nxkernel.definitions.keys.static_values import own_class

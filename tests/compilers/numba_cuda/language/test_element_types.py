@@ -86,4 +86,4 @@ def test_complex_loads_and_stores():
     ],
 )
 def test_additions(name, value, lines):
-    assert element_types.atomic_add("p", "i", value, types.normalize(name)) == lines
+    assert element_types.atomically("add", "p", "i", value, types.normalize(name)) == lines

@@ -14,6 +14,7 @@ from nxkernel import types
 from nxkernel.compilers.numba_cuda.language import element_types, intrinsics
 from nxkernel.compilers.numba_cuda.language.kernel_launches import KernelSource
 from nxkernel.compilers.numba_cuda.toolchain import object_code
+from nxkernel.errors import NxTypeError
 
 ADDING = """\
 def kernel(a, n):
@@ -111,7 +112,7 @@ def test_pointers_to_elements():
 @pytest.mark.sampled(every=3)
 @pytest.mark.parametrize("type_", [type_ for type_ in types.TYPES.values() if type_ is not types.bool_], ids=str)
 def test_adding(type_):
-    line = element_types.atomic_add("a", "i % 2", element_types.literal(3, type_), type_)
+    line = element_types.atomically("add", "a", "i % 2", element_types.literal(3, type_), type_)
     text = ADDING.format("\n        ".join(line))
     parameter = element_types.memory_type(type_)
     memory = np.array([1, 0, 1], type_.dtype)
@@ -123,6 +124,23 @@ def test_adding(type_):
     assert ("atom.cas.b32" in written) == exchanged
     kind = element_types.register_type(type_).replace("s", "u")
     assert written.count(f"atom.global.add.{kind}") == (0 if exchanged else 2 if type_.is_complex else 1)
+
+
+@pytest.mark.parametrize(("name", "result"), [("max", 3), ("min", 0), ("multiply", 0)])
+@pytest.mark.parametrize("type_", [type_ for type_ in types.TYPES.values() if type_.is_float], ids=str)
+def test_joining(type_, name, result):
+    line = element_types.atomically(name, "a", "0", "f32(i)" if type_.bits < 64 else "f64(i)", type_)
+    text = ADDING.format("\n        ".join(line))
+    parameter = element_types.memory_type(type_)
+    memory = np.array([2, 9], type_.dtype)
+    simulated(text, 2, 3, memory.view(element_types.numpy_type(parameter)), 4)
+    assert memory.tolist() == [result, 9]
+    assert f"atom.cas.b{max(type_.bits, 32)}" in ptx(text, parameter, "s64").replace(".global", "")
+
+
+def test_products_of_complex_numbers_are_refused():
+    with pytest.raises(NxTypeError, match=r"^products of complex numbers at indices \(c64\) have no code for GPUs\."):
+        element_types.atomically("multiply", "a", "0", element_types.ComplexText("x", "y"), types.c64)
 
 
 @pytest.mark.parametrize("kind", ["s32", "u32", "s64", "u64"])

@@ -248,11 +248,34 @@ def test_adding_to_an_element_of_half_width(name):
     assert memory.tolist() == [bits(np.float32(x)) for x in (1.25, 2.25, -0.25, 30000.25)]
 
 
-@pytest.mark.parametrize("kind", ["s32", "u32", "s64", "u64"])
-def test_the_greater_one_in_place(kind):
+JOINING = {"multiply": np.multiply, "max": np.maximum, "min": np.minimum}
+
+
+@pytest.mark.parametrize("name", JOINING)
+@pytest.mark.parametrize("kind", [*INTEGERS, *FLOATS])
+def test_joining_an_element(kind, name):
     memory = numbers(kind)
-    native, given = Native("atomic_max", f"{kind}*", "s64", kind), np.array([33], memory.dtype)
-    expected = np.maximum(memory, 33)
+    native, given = Native(f"atomic_{name}", f"{kind}*", "s64", kind), np.array([33], memory.dtype)
+    with np.errstate(all="ignore"):
+        expected = JOINING[name](memory, given)
     for place in range(memory.size):
         native(memory, np.array([place]), given)
     np.testing.assert_array_equal(memory, expected)
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_nan_is_the_extreme(name):
+    native, memory = Native(f"atomic_{name}", "f32*", "s64", "f32"), np.array([1, np.nan], np.float32)
+    native(memory, np.array([0]), np.array([np.nan], np.float32))
+    native(memory, np.array([1]), np.array([1], np.float32))
+    assert np.isnan(memory).all()
+
+
+@pytest.mark.parametrize(("name", "joined"), [("multiply", [0.5, -1, 4]), ("max", [2, 2, 2]), ("min", [0.25, -0.5, 2])])
+def test_joining_an_element_of_half_width(name, joined):
+    bits = intrinsics.simulated()["bf16_bits"]
+    memory = np.array([bits(np.float32(x)) for x in (0.25, -0.5, 2)], np.uint16)
+    native = Native(f"atomic_{name}_bf16", "u16*", "s64", "f32")
+    for place in range(3):
+        native(memory, np.array([place]), np.array([2], np.float32))
+    assert memory.tolist() == [bits(np.float32(x)) for x in joined]

@@ -172,3 +172,87 @@ def test_cond_of_values():
         "cond takes a predicate and two functions, got a tensor (f32) for one of them.\n"
         "  Write nx.cond(predicate, lambda: a, lambda: b); nx.select(predicate, a, b) takes values."
     )
+
+
+@pytest.mark.parametrize("index", [-3, 0, 1, 2, 3, 9])
+def test_one_of_several_functions(index):
+    functions = [nx.sin, nx.cos, nx.exp, lambda x: x * 2]
+    expected = [np.sin, np.cos, np.exp, lambda x: x * 2][min(max(index, 0), 3)](1.5)
+    assert float(nx.switch(index, functions, nx.f64(1.5))) == pytest.approx(expected)
+    assert float(nx.jit(lambda i, x: nx.switch(i, functions, x))(index, nx.f64(1.5))) == pytest.approx(expected)
+
+
+def test_several_functions_of_containers_entries_and_gradients():
+    sides = [lambda a, b: {"a": a, "b": b}, lambda a, b: {"a": b, "b": a}]
+    found = nx.jit(lambda i, a, b: nx.switch(i, sides, a, b))(1, 2.0, 3.0)
+    assert {name: float(value) for name, value in found.items()} == {"a": 3.0, "b": 2.0}
+    mapped = nx.vmap(lambda i, x: nx.switch(i, [nx.sin, nx.cos], x))(nx.tensor([0, 1]), nx.f64([1.0, 1.0]))
+    np.testing.assert_allclose(mapped.to_numpy(), [np.sin(1), np.cos(1)])
+    slope = nx.grad(lambda x: nx.switch(nx.tensor(1), [nx.sin, nx.cos], x))(nx.f64(1.0))
+    assert float(slope) == pytest.approx(-np.sin(1))
+
+
+@pytest.mark.parametrize(
+    ("call", "text"),
+    [
+        (lambda: nx.switch(1.5, [nx.sin], 1), "the index of switch is one whole number, got f32."),
+        (lambda: nx.switch([0], [nx.sin], 1), "the index of switch is one whole number, got s64[1]."),
+        (lambda: nx.switch(0, nx.sin, 1), "switch takes an index and a list of functions, got a function."),
+        (lambda: nx.switch(0, []), "switch has no functions to choose from: the list is empty"),
+        (
+            lambda: nx.associative_scan(nx.add, (np.ones(2), np.ones(3))),
+            "associative_scan does not know how many entries there are along axis 0: its tensors have [2, 3].",
+        ),
+        (
+            lambda: nx.associative_scan(lambda a, b: a[:0], np.ones(3)),
+            "the function of associative_scan gives f64[0] for two values like f64[1].",
+        ),
+    ],
+)
+def test_what_switch_and_associative_scan_refuse(call, text):
+    with pytest.raises((NxTypeError, NxValueError)) as raised:
+        call()
+    assert str(raised.value).startswith(text)
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 3, 7, 8, 33])
+@pytest.mark.parametrize("reverse", [False, True])
+def test_running_results_side_by_side(size, reverse):
+    given = np.random.default_rng(size).normal(size=(2, size))
+    expected = np.cumsum(given[:, ::-1], axis=1)[:, ::-1] if reverse else np.cumsum(given, axis=1)
+
+    def run(x):
+        return nx.associative_scan(nx.add, x, axis=1, reverse=reverse)
+
+    np.testing.assert_allclose(np.asarray(run(given)), expected)
+    np.testing.assert_allclose(np.asarray(nx.jit(run)(given)), expected)
+
+
+def test_running_results_of_containers():
+    def after(f, g):
+        return {"a": f["a"] * g["a"], "b": f["b"] * g["a"] + g["b"]}
+
+    def last(a, b):
+        return nx.associative_scan(after, {"a": a, "b": b})["b"]
+
+    a, b = np.random.default_rng(1).normal(size=(2, 9))
+    expected, total = [], 0.0
+    for factor, shift in zip(a, b, strict=True):
+        total = total * factor + shift
+        expected.append(total)
+    np.testing.assert_allclose(np.asarray(nx.jit(last)(a, b)), expected)
+    slopes = np.asarray(nx.grad(lambda a: nx.sum(last(a, b)))(a))
+    step = 1e-6 * np.eye(9)
+    wanted = [(float(nx.sum(last(a + h, b))) - float(nx.sum(last(a - h, b)))) / 2e-6 for h in step]
+    np.testing.assert_allclose(slopes, wanted, atol=1e-6)
+    many = nx.vmap(lambda x: nx.associative_scan(nx.max, x))(nx.tensor([[1, 3, 2], [4, 1, 5]]))
+    assert many.to_list() == [[1, 3, 3], [4, 4, 5]]
+    matrices = np.random.default_rng(2).normal(size=(5, 2, 2))
+    products = nx.associative_scan(lambda a, b: nx.dot(a, [2], [0], b, [1], [0]), nx.tensor(matrices)).to_numpy()
+    np.testing.assert_allclose(products[-1], np.linalg.multi_dot(matrices))
+
+
+def test_running_results_by_numpys_rules():
+    found = nx.jit(lambda x: nx.associative_scan(lambda a, b: np.maximum(a, b), np.sin(x)))(np.arange(4.0))
+    assert type(found) is np.ndarray
+    np.testing.assert_allclose(found, np.maximum.accumulate(np.sin(np.arange(4.0))))

@@ -1,0 +1,1 @@
+"""What solvers have in common: how they call a person's function, and results."""
