@@ -36,6 +36,7 @@ def test_lu(trans):
             np.testing.assert_allclose(found.to_numpy(), sl.lu_solve(theirs, b, trans=trans), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_many_and_gradients():
     found = nx.vmap(lambda a: nx.linalg.lu_solve(nx.linalg.lu_factor(a), B))(A.real)
     np.testing.assert_allclose(found.to_numpy(), np.linalg.solve(A.real, B), rtol=1e-8)

@@ -227,6 +227,7 @@ def compared(names):
             np.testing.assert_allclose(one, np.asarray(other), rtol=2e-5, atol=1e-6, err_msg=name)
 
 
+@pytest.mark.slow
 def test_one_runs_without_nxkernel():
     compared(["element-wise"])
 

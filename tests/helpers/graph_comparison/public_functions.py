@@ -10,7 +10,7 @@ import nxkernel as nx
 _OTHERS = frozenset([
     "assert_compiles", "backend_copy", "backend_deallocate", "backend_memory", "backend_names", "backend_transfer",
     "checkpoint", "clear_cache", "compile", "cond", "custom_grad", "custom_jvp",
-    "custom_linear_solve", "custom_root", "debug_expr", "debug_expr_apply",
+    "custom_linear_solve", "custom_root", "debug_expr", "debug_expr_apply", "eval_shape",
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
     "grad", "hessian", "hook", "jacfwd", "jacobian", "jacrev", "jit", "jit_apply", "jvp", "keyword", "leaves",
     "linearize", "load",

@@ -127,7 +127,7 @@ def _extreme(
         args = (values,)
     key = options.pop("key", None)
     keys = values if key is None else [key(value) for value in values]
-    if not (any_traced(values) or any_traced(keys)):
+    if not any_traced(keys):
         each = iter(keys)
         return real(*args, **options) if key is None else real(values, key=lambda _: next(each), **options)
     if key is not None:
@@ -366,7 +366,7 @@ def sorted(iterable: Any, /, *, key: Any = None, reverse: Any = False) -> Any:
     if key is not None or not _is_array(iterable):
         values = _for_keys(iterable, "sorted") if _is_array(iterable) else list_(iterable)
         keys = values if key is None else [key(value) for value in values]
-        if not any_traced(values) and not any_traced(keys):
+        if not any_traced(keys):
             places = builtins.sorted(range(builtins.len(values)), key=keys.__getitem__, reverse=reverse)
             return [values[place] for place in places]
         if key is not None:

@@ -30,7 +30,7 @@ def extreme(
     name : str
         What is called, for errors.
     values, keys : sequence
-        Numbers, arrays of one shape, or tuples of these; and a number for each.
+        Numbers, or tuples of these; and a number for each.
     beats : callable
         Whether one key is strictly more extreme than another.
     as_number : callable
@@ -85,18 +85,14 @@ def _are_alike(values: Sequence[Any], kind: type) -> bool:
 
 def _check(name: str, values: Sequence[Any]) -> None:
     for value in values:
-        if not (is_number(value) or isinstance(value, Operand | Proxy)):
-            raise NxTypeError(
-                message(
-                    f"{name}() with a key that only the running program knows gives numbers, arrays or tuples of "
-                    f"these, got {a(type(value).__name__)}.",
-                    "Choose among places instead, as by np.argsort of the keys.",
-                )
-            )
-    if len({tuple(operand(value).shape) for value in values}) > 1:
+        is_of_program = isinstance(value, Operand | Proxy)
+        if is_number(value) or (is_of_program and not value.shape):
+            continue
+        # One of several arrays could be assigned into.
+        got = "an array" if is_of_program else a(type(value).__name__)
         raise NxTypeError(
             message(
-                f"{name}() with a key that only the running program knows gives arrays of one shape.",
+                f"{name}() with a key that only the running program knows gives numbers or tuples of these, got {got}.",
                 "Choose among places instead, as by np.argsort of the keys.",
             )
         )
