@@ -134,6 +134,7 @@ def all_pages() -> list[Page]:
             "What becomes a compiled program, and what is told about it.",
             [
                 *[_family("definitions", name, public, title) for name, title in _DEFINING.items()],
+                Section("Own classes", "Classes whose objects hold tensors.", ["nxkernel.container"]),
                 Section(
                     "Threads", "How many threads kernels run on.", ["nxkernel.get_threads", "nxkernel.set_threads"]
                 ),

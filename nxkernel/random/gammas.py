@@ -9,7 +9,7 @@ from nxkernel.graph.expr import Expr
 from nxkernel.operand import Operand
 from nxkernel.ops.arithmetic.elementary import exp, sqrt
 from nxkernel.ops.arithmetic.elementwise import abs, max, pow
-from nxkernel.ops.machinery.dispatch import convert, operand, spread
+from nxkernel.ops.machinery.dispatch import convert, is_number, operand, spread
 from nxkernel.ops.reductions.reduction import reduce_max, sum
 from nxkernel.ops.shapes.shaping import new_axis
 from nxkernel.ops.tensors.creation import shape_of
@@ -481,6 +481,8 @@ def ball(
         raise NxValueError(f"ball: a point has at least one coordinate, got d={d}")
     type_, inner = real_drawn("ball", type)
     first, second = subkeys(pair, 2)
+    if not is_number(p) and operand(p).shape:
+        raise NxValueError(f"ball: p is one number, got {operand(p).spec}.")
     power = parameter(p, inner, ())
     drawn = _generalized_normals(first, spread(power, (*shape, d)), inner)
     size = sum(pow(abs(drawn), power), axes=[-1]) + exponentials(second, shape, inner)

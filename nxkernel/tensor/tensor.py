@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from nxkernel import types
+from nxkernel import compile_thread, types
 from nxkernel.errors import NxAttributeError, NxTypeError, message
 from nxkernel.operand import Operand, OperandType, VectorizedAxes, VectorizedSpec, vectorized_spec
 from nxkernel.primitives import Spec
@@ -148,6 +148,7 @@ class Tensor(ArrayProtocols, Operand, metaclass=_TensorType):
         if self.vectorized_axes:
             what = f"a function compiled by Numba takes no vectorized axes, got {self.spec}."
             raise NxTypeError(message(what, "nx.devectorize(t) makes plain axes of them."))
+        compile_thread.load("nxkernel.tensor.numba_types")
         from nxkernel.tensor import numba_types
 
         return numba_types.type_of(self.data)

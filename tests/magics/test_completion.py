@@ -22,7 +22,7 @@ def scale(shell):
         ("%nx events ", "scale -n --kernels"),
         ("%nx cache scale --", "--clear --text"),
         ("%nx timeline ", "scale --text -n"),
-        ("%nx options ", "compiler= promotion="),
+        ("%nx options ", "compiler= promotion= checked= threads="),
         ("%nx options compiler=e", "compiler=evaluator"),
         ("%nx why s", "scale"),
         ("%nx help so", "source"),

@@ -425,7 +425,11 @@ def debug_expr_apply(
     if not isinstance(options, Mapping | None):
         raise NxTypeError(f"debug_expr_apply takes options in a dict, got {describe(options)}")
     traced = debug_expr(
-        function, promotion=promotion, static_argnames=static_argnames, static_argnums=static_argnums, hooks=hooks
+        argument_errors.checked_function(function),
+        promotion=promotion,
+        static_argnames=static_argnames,
+        static_argnums=static_argnums,
+        hooks=hooks,
     )
     return traced(*arguments, **(options or {}))
 

@@ -14,7 +14,7 @@ _OTHERS = frozenset([
     "default_options", "defn", "deftransform", "deserialize", "events", "fori", "get_threads", "global_default_options",
     "grad", "hessian", "hook", "jacfwd", "jacobian", "jacrev", "jit", "jit_apply", "jvp", "keyword", "leaves",
     "linearize", "load",
-    "load_ipython_extension", "map_leaves", "host_call", "check", "checked", "switch",
+    "load_ipython_extension", "map_leaves", "host_call", "check", "checked", "container", "switch",
     # They give or take pairs, or need a size.
     "unique",
     "cho_factor", "cho_solve", "lu_factor", "lu_solve",

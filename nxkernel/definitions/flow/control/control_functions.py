@@ -365,6 +365,13 @@ def associative_scan(function: Callable[[Any, Any], Any], elems: Any, *, reverse
     >>> nx.associative_scan(after, (a, b))[1].to_list()
     [1.0, 1.5, 1.75]
     """
+    if not callable(function):
+        raise NxTypeError(
+            message(
+                f"associative_scan takes a function of two entries, got {describe(function)}.",
+                "Write nx.associative_scan(nx.add, elems).",
+            )
+        )
     if isinstance(elems, list) and all(isinstance(one, int | float | complex) for one in elems):
         elems = operand(elems)
     leaves: list[Any] = []

@@ -158,7 +158,7 @@ def has_to_be_dispatched(function: Any, tells: bool = False) -> bool:
         print traced values, or make a generator of random numbers once for all calls.
     """
     for one in _reached(function):
-        if is_logger(one) or (not tells and numpys_sources.is_traceable(one)):
+        if is_logger(one) or (not tells and (numpys_sources.is_traceable(one) or numba_functions.is_generalized(one))):
             return True
         if random_draws.makes(one) or not (tells or random_draws.draw_by(one) is None):
             return True

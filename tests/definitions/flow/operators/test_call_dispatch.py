@@ -143,26 +143,6 @@ def test_what_a_function_without_source_raises_itself_stays():
         nx.defn(space["f"], promotion="numpy")(np.ones(3))
 
 
-@pytest.mark.slow
-def test_generalized_functions_of_numba_are_refused():
-    numba = pytest.importorskip("numba")
-
-    @numba.guvectorize(["void(float64[:], float64[:])"], "(n)->()")
-    def total(x, out):
-        out[0] = x.sum()
-
-    known = np.ones(3)
-    assert fn(total)(known) == 3.0
-    with pytest.raises(NxTypeError) as raised:
-        nx.defn(promotion="numpy")(lambda x: total(x))(known)
-    first, _, *rest = str(raised.value).split("\n")
-    assert [first, *rest] == [
-        "total, which numba.guvectorize made, takes arrays with data, and the program has none before it runs.",
-        "  Write the loop of it as it is, in the definition or in a function that it calls, or call",
-        "  nx.njit_call(total, x, shape=..., type=...) of a function by numba.njit that takes whole arrays.",
-    ]
-
-
 def listed(p):
     return np.array([p[0] ** 2 - p[1], p[1] * p[2]])
 
